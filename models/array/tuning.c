@@ -39,6 +39,7 @@ static const char *const names[TUNINGS] = {
 	[TUNING_EAGER_STEP_S] = "eager_step_s",
 	[TUNING_EXPERTS_BPS] = "experts_Bps",
 	[TUNING_EXPERTS_NODES_BPS] = "experts_nodes_Bps",
+	[TUNING_EXPERTS_CONTENTION] = "experts_contention",
 };
 
 const struct tuning tuning_default = {

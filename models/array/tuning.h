@@ -49,6 +49,9 @@ enum tuning_key {
 	 */
 	TUNING_EXPERTS_BPS,
 	TUNING_EXPERTS_NODES_BPS,
+	/* As contention, of tokens on their way to experts beside kernels of another micro
+	 * batch (moe.overlap): the share of the processors that send them. */
+	TUNING_EXPERTS_CONTENTION,
 	TUNINGS
 };
 

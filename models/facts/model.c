@@ -93,6 +93,7 @@ static const struct field moe_fields[] = {
 	OTHER(moe_read, moe.capacity, VALUE_FACTOR),
 	FLAG(moe_read, dropless),
 	WORD(moe_read, moe.dispatch, dispatches),
+	FLAG(moe_read, moe.overlap),
 	{0},
 };
 

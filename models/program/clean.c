@@ -78,6 +78,49 @@ bool *clean_scattered(struct arena *a, const struct program *p)
 	return scattered;
 }
 
+/* --- what is gathered before --- */
+
+/* What gathers that bring the same have in common. */
+struct gathered {
+	int32_t region, value, groups;
+	const struct dtype *dtype;
+	int64_t dim, size;
+};
+
+int32_t *clean_gathered(struct arena *a, const struct program *p)
+{
+	int32_t *before = arena_alloc(a, (size_t)p->op.n, sizeof(*before));
+	struct keys keys = {.arena = a, .table = {.arena = a}};
+	LIST(int32_t) first = {0};
+
+	for (int64_t i = 0; i < p->op.n; i++) {
+		const struct instruction *op = &p->op.at[i];
+		const struct value_type *t = &p->value.at[op->first_value].type;
+		struct gathered g;
+		int32_t k;
+		bool fresh;
+
+		before[i] = -1;
+		if (op->code != HLO_ALL_GATHER || op->async != ASYNC_NONE ||
+		    op->nvalues != 1 || op->noperands != 1 || op->dims.n != 1 ||
+		    op->as.collective->groups < 0 || op->as.collective->plan)
+			continue;
+		memset(&g, 0, sizeof(g));
+		g.region = op->region;
+		g.value = op_operand(p, op, 0);
+		g.groups = op->as.collective->groups;
+		g.dtype = t->dtype;
+		g.dim = op->dims.at[0];
+		g.size = t->dim[g.dim];
+		k = keys_add(&keys, &g, sizeof(g), &fresh);
+		if (fresh)
+			*list_add(&first, a) = (int32_t)i;
+		else
+			before[i] = first.at[k];
+	}
+	return before;
+}
+
 /* --- what is run together --- */
 
 /* Of all kinds of collectives in a region no more are told apart than a word has bits. */
@@ -85,7 +128,8 @@ enum { KINDS_MAX = 64 };
 
 /* What collectives that are run together have in common. */
 struct kind {
-	int32_t code, groups, applied;
+	int32_t code, applied;
+	int32_t groups; /* of a permute the number of its pairs */
 	int32_t region;
 	const struct dtype *dtype;
 	int64_t dim;
@@ -94,7 +138,8 @@ struct kind {
 struct combining {
 	const struct program *p;
 	const bool *scattered;
-	struct keys kinds;
+	const int32_t *gathered;
+	struct keys kinds, pairs;
 	int32_t of[KINDS_MAX];   /* first op of what is run together; -1: none yet */
 	double bytes[KINDS_MAX]; /* of that */
 	uint64_t *needs;         /* [ops] kinds of whose open ones an op needs one */
@@ -116,22 +161,27 @@ static double combined_bytes(const struct combining *c, int32_t number)
 static int32_t kind_of(struct combining *c, int32_t number)
 {
 	const struct instruction *op = &c->p->op.at[number];
-	bool gathers = op->code == HLO_ALL_GATHER;
+	bool sums = op->code == HLO_ALL_REDUCE || op->code == HLO_REDUCE_SCATTER;
+	bool permutes = op->code == HLO_COLLECTIVE_PERMUTE;
 	struct kind kind;
+	struct ints pairs;
 	int32_t k;
 	bool fresh;
 
-	if ((op->code != HLO_ALL_REDUCE && op->code != HLO_REDUCE_SCATTER && !gathers) ||
+	if ((!sums && !permutes && op->code != HLO_ALL_GATHER) ||
 	    op->async != ASYNC_NONE || op->nvalues != 1 || op->noperands != 1 ||
-	    op->as.collective->groups < 0 || op->as.collective->plan ||
+	    c->gathered[number] >= 0 || (!permutes && op->as.collective->groups < 0) || op->as.collective->plan ||
 	    combined_bytes(c, number) > COMBINED_BYTES)
 		return -1;
 	memset(&kind, 0, sizeof(kind));
+	pairs = op->as.collective->pairs;
 	kind.code = c->scattered[number] ? HLO_REDUCE_SCATTER : op->code;
-	kind.groups = op->as.collective->groups;
+	kind.groups = permutes ? keys_add(&c->pairs, pairs.at,
+	                                  (size_t)pairs.n * sizeof(*pairs.at), &fresh)
+	                       : op->as.collective->groups;
 	kind.region = op->region;
-	kind.applied = gathers ? 0 : (int32_t)op_applied(c->p, op);
-	kind.dtype = gathers ? NULL : c->p->value.at[op->first_value].type.dtype;
+	kind.applied = sums ? (int32_t)op_applied(c->p, op) : 0;
+	kind.dtype = sums ? c->p->value.at[op->first_value].type.dtype : NULL;
 	kind.dim = op->dims.n ? op->dims.at[0] : -1;
 	k = keys_add(&c->kinds, &kind, sizeof(kind), &fresh);
 	if (k >= KINDS_MAX)
@@ -162,9 +212,10 @@ static void combine(struct combining *c, const struct region *r, int32_t i, int3
 	c->total[c->of[k]] = c->bytes[k];
 }
 
-double *clean_combined(struct arena *a, const struct program *p, const bool *scattered)
+double *clean_combined(struct arena *a, const struct program *p, const bool *scattered,
+                       const int32_t *gathered)
 {
-	struct combining c = {.p = p, .scattered = scattered};
+	struct combining c = {.p = p, .scattered = scattered, .gathered = gathered};
 	double *share = arena_alloc(a, (size_t)p->op.n, sizeof(*share));
 
 	c.needs = arena_alloc(a, (size_t)p->op.n, sizeof(*c.needs));
@@ -175,7 +226,7 @@ double *clean_combined(struct arena *a, const struct program *p, const bool *sca
 	for (int64_t n = 0; n < p->region.n; n++) {
 		const struct region *r = &p->region.at[n];
 
-		c.kinds = (struct keys){.arena = a, .table = {.arena = a}};
+		c.kinds = c.pairs = (struct keys){.arena = a, .table = {.arena = a}};
 		for (int32_t i = 0; r->kind == REGION_CODE && i < r->nops; i++) {
 			const struct instruction *op = &p->op.at[r->op[i]];
 			int32_t k = kind_of(&c, r->op[i]);
@@ -185,6 +236,8 @@ double *clean_combined(struct arena *a, const struct program *p, const bool *sca
 					c.needs[p->value.at[op_operand(p, op, j)].op];
 			if (k >= 0)
 				combine(&c, r, i, k);
+			if (gathered[r->op[i]] >= 0)
+				c.needs[r->op[i]] = c.needs[gathered[r->op[i]]];
 		}
 	}
 	for (int64_t i = 0; i < p->op.n; i++)

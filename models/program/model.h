@@ -44,6 +44,12 @@ struct model_moe {
 	/* Tokens that an expert takes, over the mean; 0: all that come (dropless). */
 	double capacity;
 	int dispatch;
+	/*
+	 * Tokens of one micro batch are sent while kernels of another run, whose forward pass
+	 * goes layer by layer beside the other's backward pass (overlap_moe_expert_parallel_comm
+	 * of Megatron Core).
+	 */
+	bool overlap;
 };
 
 enum model_dispatch {

@@ -1,4 +1,4 @@
-/* One op's part of propagation. Private to propagate*.c and to partition/. */
+/* One op's part of propagation. Private to propagate/ and to partition/. */
 #ifndef SHARDSIM_PROGRAM_PROPAGATE_OP_H
 #define SHARDSIM_PROGRAM_PROPAGATE_OP_H
 
@@ -58,7 +58,7 @@ void piece_project(struct piece *out, const struct axes *axes, const struct rule
 bool propagate_step(struct engine *e, struct flow_step *step, enum direction direction);
 
 /*
- * XLA's propagation (propagate_xla.c): hands the shardings on over `n` steps, which stand in the
+ * XLA's propagation (propagate/xla.c): hands the shardings on over `n` steps, which stand in the
  * order of the program.
  */
 void propagate_xla(struct shardings *s, struct arena *a, const struct program *p,

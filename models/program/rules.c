@@ -113,16 +113,24 @@ static void rule_transpose(struct rule_build *b)
 }
 
 /* Dimensions of the operand that grow from 1 have nothing to hand on. */
+/* A dimension that grows has one factor of the operand, before that of the result. */
 static void rule_broadcast(struct rule_build *b)
 {
 	for (int32_t d = 0; d < b->r->tensor[1].rank; d++) {
 		int64_t size = rule_size(b, 1, d);
-		int32_t f = rule_factor(b, size, FACTOR_PASS, false);
+		int32_t f = -1;
 
+		for (int32_t i = 0; i < b->op->dims.n; i++) {
+			if (b->op->dims.at[i] != d)
+				continue;
+			f = rule_factor(b, rule_size(b, 0, i), FACTOR_PASS, false);
+			rule_put(b, 0, i, f);
+			if (rule_size(b, 0, i) != size)
+				f = -1;
+		}
+		if (f < 0)
+			f = rule_factor(b, size, FACTOR_PASS, false);
 		rule_put(b, 1, d, f);
-		for (int32_t i = 0; i < b->op->dims.n; i++)
-			if (b->op->dims.at[i] == d && rule_size(b, 0, i) == size)
-				rule_put(b, 0, i, f);
 	}
 }
 
@@ -282,7 +290,7 @@ static bool rule_of_mover(struct rule_build *b)
 	case HLO_BROADCAST:
 		return rule_broadcast(b), true;
 	case HLO_RESHAPE:
-		return rule_reshape(b), true;
+		return rule_reshape(b);
 	case HLO_SLICE:
 	case HLO_PAD:
 		return rule_moved(b, (struct ints){0, NULL}), true;
@@ -363,10 +371,10 @@ static void fill(struct rule_build *b)
 				                     false));
 }
 
-bool op_rule_of(struct op_rule *out, struct arena *a, const struct program *p,
-                const struct instruction *op)
+static bool make_rule(struct op_rule *out, struct arena *a, const struct program *p,
+                      const struct instruction *op, bool parallel)
 {
-	struct rule_build b = {a, p, op, out, false};
+	struct rule_build b = {a, p, op, out, false, parallel};
 	int32_t n = op->noperands + op->nvalues;
 
 	*out = (struct op_rule){.noperands = op->noperands, .ntensors = n};
@@ -387,6 +395,18 @@ bool op_rule_of(struct op_rule *out, struct arena *a, const struct program *p,
 		return false;
 	fill(&b);
 	return true;
+}
+
+bool op_rule_of(struct op_rule *out, struct arena *a, const struct program *p,
+                const struct instruction *op)
+{
+	return make_rule(out, a, p, op, false);
+}
+
+bool op_rule_parallel(struct op_rule *out, struct arena *a, const struct program *p,
+                      const struct instruction *op)
+{
+	return make_rule(out, a, p, op, true);
 }
 
 /* --- printing --- */

@@ -55,6 +55,14 @@ struct op_rule {
 bool op_rule_of(struct op_rule *out, struct arena *a, const struct program *p,
                 const struct instruction *op);
 
+/*
+ * As op_rule_of(), but for gathers and scatters whose indices count, by an iota, the elements of
+ * one of their own dimensions: that and the dimension that is looked up in go together like a
+ * batch, as in XLA (hlo_sharding_util.cc, GetGatherScatterIndexParallelDims).
+ */
+bool op_rule_parallel(struct op_rule *out, struct arena *a, const struct program *p,
+                      const struct instruction *op);
+
 /* Prints a rule as Shardy does, without the `#sdy.op_sharding_rule<>` around it. */
 void op_rule_print(struct text *out, const struct op_rule *r);
 

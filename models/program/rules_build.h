@@ -10,6 +10,7 @@ struct rule_build {
 	const struct instruction *op;
 	struct op_rule *r;
 	bool bad; /* a dimension that a tensor has not */
+	bool parallel; /* op_rule_parallel() */
 };
 
 /* Adds a factor and returns its number. */
@@ -40,6 +41,6 @@ void rule_attention(struct rule_build *b);
 void rule_scatter(struct rule_build *b);
 void rule_convolution(struct rule_build *b);
 void rule_reduce_window(struct rule_build *b);
-void rule_reshape(struct rule_build *b);
+bool rule_reshape(struct rule_build *b); /* false: without elements there is none */
 
 #endif

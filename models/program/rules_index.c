@@ -54,7 +54,113 @@ struct indexed {
 	int32_t windows; /* number of those */
 	int32_t arrays;  /* operands 0 .. arrays - 1 that are looked up in */
 	bool scatters;
+	/* By a dimension of the indices: that of the arrays whose elements it counts; -1: none. */
+	int32_t counted[RANK_MAX];
 };
+
+/* The dimension of a reshape's result that a dimension of its operand becomes; -1: none. */
+static int32_t reshaped_dim(const struct value_type *from, const struct value_type *to,
+                            int32_t dim)
+{
+	int32_t i = 0, k = 0;
+
+	/* Only dimensions of one element come and go. */
+	for (;; i++, k++) {
+		while (i < from->rank && from->dim[i] == 1 && i != dim)
+			i++;
+		while (k < to->rank && to->dim[k] == 1)
+			k++;
+		if (i == dim || i >= from->rank || k >= to->rank ||
+		    from->dim[i] != to->dim[k])
+			break;
+	}
+	return i == dim && k < to->rank && from->dim[i] == to->dim[k] ? k : -1;
+}
+
+/* The dimension along which a value counts 0, 1, 2 and so on; -1: it does not. */
+static int32_t counts(const struct program *p, int32_t value, int depth)
+{
+	const struct instruction *op = &p->op.at[p->value.at[value].op];
+	int32_t of = op->noperands == 1 ? op_operand(p, op, 0) : -1, dim;
+
+	if (op->code == HLO_IOTA)
+		return op->dims.n == 1 ? (int32_t)op->dims.at[0] : -1;
+	if (of < 0 || depth > 8)
+		return -1;
+	switch (op->code) {
+	case HLO_CONVERT:
+	case HLO_COPY:
+		return counts(p, of, depth + 1);
+	case HLO_BROADCAST:
+		dim = counts(p, of, depth + 1);
+		if (dim < 0 || dim >= op->dims.n)
+			return -1;
+		return p->value.at[of].type.dim[dim] ==
+		                       p->value.at[value].type.dim[op->dims.at[dim]]
+		               ? (int32_t)op->dims.at[dim]
+		               : -1;
+	case HLO_RESHAPE:
+		dim = counts(p, of, depth + 1);
+		return dim < 0 ? -1
+		               : reshaped_dim(&p->value.at[of].type,
+		                              &p->value.at[value].type, dim);
+	default:
+		return -1;
+	}
+}
+
+/* The value of the k-th component of the indices; -1: it is not a value of its own. */
+static int32_t index_component(const struct rule_build *b, const struct indexed *x,
+                               int32_t k)
+{
+	int32_t value = b->r->tensor[x->indices].value, at = 0;
+	const struct instruction *op = &b->p->op.at[b->p->value.at[value].op];
+	int64_t dim = x->g->index_vector_dim;
+
+	if (x->g->start_index_map.n == 1)
+		return value;
+	if (op->code != HLO_CONCATENATE || op->dims.n != 1 || op->dims.at[0] != dim)
+		return -1;
+	for (int32_t i = 0; i < op->noperands; i++) {
+		int32_t v = op_operand(b->p, op, i);
+		int64_t size = b->p->value.at[v].type.dim[dim];
+
+		if (at == k)
+			return size == 1 ? v : -1;
+		at += (int32_t)size;
+	}
+	return -1;
+}
+
+/* Finds which of the indices' own dimensions components of them count. */
+static void find_counted(struct rule_build *b, struct indexed *x)
+{
+	const struct index_attr *g = x->g;
+
+	for (int32_t d = 0; d < RANK_MAX; d++)
+		x->counted[d] = -1;
+	for (int32_t k = 0; k < g->start_index_map.n && b->parallel; k++) {
+		int32_t v = index_component(b, x, k);
+		int32_t to = (int32_t)g->start_index_map.at[k];
+		int32_t d = v < 0 ? -1 : counts(b->p, v, 0);
+
+		if (d < 0 || d >= RANK_MAX || d == g->index_vector_dim ||
+		    x->counted[d] >= 0 || ints_have(g->indices_batching_dims, d) ||
+		    !ints_have(g->collapsed_slice_dims, to) ||
+		    rule_size(b, 0, to) != rule_size(b, x->indices, d))
+			continue;
+		x->counted[d] = to;
+	}
+}
+
+/* Whether it goes with a dimension of the indices. */
+static bool is_counted(const struct indexed *x, int32_t dim)
+{
+	for (int32_t d = 0; d < RANK_MAX; d++)
+		if (x->counted[d] == dim)
+			return true;
+	return false;
+}
 
 /* Puts a factor in a dimension of all arrays, and of a scatter's results. */
 static void put_arrays(struct rule_build *b, const struct indexed *x, int64_t dim,
@@ -96,9 +202,12 @@ static void index_dims(struct rule_build *b, const struct indexed *x,
 				batch = i;
 		while (ints_have(g->offset_dims, at))
 			at++;
+		batch = batch >= 0       ? (int32_t)g->operand_batching_dims.at[batch]
+		        : d < RANK_MAX ? x->counted[d]
+		                       : -1;
 		f = rule_factor(b, size, batch < 0 ? other : FACTOR_PASS, false);
 		if (batch >= 0)
-			put_arrays(b, x, g->operand_batching_dims.at[batch], f);
+			put_arrays(b, x, batch, f);
 		rule_put(b, x->indices, d, f);
 		put_windows(b, x, at++, f);
 	}
@@ -107,15 +216,16 @@ static void index_dims(struct rule_build *b, const struct indexed *x,
 void rule_gather(struct rule_build *b)
 {
 	const struct index_attr *g = b->op->as.gather;
-	const struct indexed x = {g, 1, 2, 1, 1, false};
+	struct indexed x = {.g = g, .indices = 1, .window = 2, .windows = 1, .arrays = 1};
 	int32_t offset = 0;
 
+	find_counted(b, &x);
 	index_dims(b, &x, FACTOR_PASS);
 	for (int32_t d = 0; d < b->r->tensor[0].rank; d++) {
 		int64_t size = rule_size(b, 0, d), part = g->slice_sizes.at[d];
 		int64_t out;
 
-		if (ints_have(g->operand_batching_dims, d))
+		if (ints_have(g->operand_batching_dims, d) || is_counted(&x, d))
 			continue;
 		if (ints_have(g->collapsed_slice_dims, d)) {
 			rule_put(b, 0, d,
@@ -167,13 +277,19 @@ void rule_scatter(struct rule_build *b)
 {
 	const struct index_attr *g = b->op->as.gather;
 	int32_t n = (b->r->noperands - 1) / 2, offset = 0;
-	const struct indexed x = {g, n, n + 1, n, n, true};
+	struct indexed x = {.g = g,
+	                    .indices = n,
+	                    .window = n + 1,
+	                    .windows = n,
+	                    .arrays = n,
+	                    .scatters = true};
 
+	find_counted(b, &x);
 	index_dims(b, &x, plain_combiner(b) ? FACTOR_REDUCE : FACTOR_REPLICATE);
 	for (int32_t d = 0; d < b->r->tensor[0].rank; d++) {
 		int64_t size = rule_size(b, 0, d), at, part;
 
-		if (ints_have(g->operand_batching_dims, d))
+		if (ints_have(g->operand_batching_dims, d) || is_counted(&x, d))
 			continue;
 		if (ints_have(g->collapsed_slice_dims, d)) {
 			put_arrays(b, &x, d, rule_factor(b, size, FACTOR_PASS, false));

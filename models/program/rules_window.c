@@ -52,13 +52,15 @@ static bool trivial_window(const struct window *w, int32_t d)
 	       (!w->rhs_dilate || w->rhs_dilate[d] == 1);
 }
 
+/* Of a window's two arrays the one with an element for each place has the sizes. */
 void rule_reduce_window(struct rule_build *b)
 {
 	const struct window *w = b->op->as.window;
+	int32_t places = b->op->code == HLO_REDUCE_WINDOW ? b->r->noperands : 1;
 
 	for (int32_t d = 0; d < b->r->tensor[0].rank; d++) {
 		int32_t f = rule_factor(
-			b, rule_size(b, 0, d),
+			b, rule_size(b, places, d),
 			trivial_window(w, d) ? FACTOR_PASS : FACTOR_PERMUTE, false);
 
 		for (int32_t t = 0; t < b->r->ntensors; t++)
@@ -123,10 +125,13 @@ static void catch_up(struct rule_build *b, struct walk *behind, const struct wal
 }
 
 /* Shardy's walk over both shapes from the major side. */
-void rule_reshape(struct rule_build *b)
+bool rule_reshape(struct rule_build *b)
 {
 	struct walk in = {0, -1, 1, 1}, out = {1, -1, 1, 1};
 
+	for (int32_t d = 0; d < b->r->tensor[0].rank; d++)
+		if (rule_size(b, 0, d) == 0)
+			return false;
 	for (;;) {
 		bool more_in = advance(b, &in), more_out = advance(b, &out);
 		int64_t g;
@@ -152,4 +157,5 @@ void rule_reshape(struct rule_build *b)
 	for (struct walk *w = &in; w; w = w == &in ? &out : NULL)
 		while (advance(b, w) && w->rest > 1)
 			place_own(b, w, w->rest);
+	return true;
 }

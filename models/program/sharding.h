@@ -33,7 +33,7 @@ struct sharding {
 	struct axes replicated, unreduced;
 	bool given;      /* the text says something of it */
 	bool anew;       /* made of constants alone: each user has it as it wants it */
-	int64_t changed; /* when it changed last (propagate.c) */
+	int64_t changed; /* when it changed last (propagate/propagate.c) */
 };
 
 struct shardings {

@@ -21,7 +21,8 @@
  *   context   a device has a part of each sequence and gathers keys and values.
  *   expert    tokens go to the devices of their experts and back by all-to-alls; where
  *             moe.dispatch is `nodes` and experts are spread over several nodes, once to each
- *             node that has experts of them, and then inside.
+ *             node that has experts of them, and then inside. With moe.overlap that runs
+ *             beside kernels of another micro batch (step_facts.paired).
  *   pipeline  1F1B: (stages - 1) / interleave times the layers' time of a micro batch are idle
  *             (arXiv 2104.04473, 2.2). Where layers do not divide by the stages, the others
  *             have one more, whose place the head takes here.
@@ -65,6 +66,11 @@ struct step_facts {
 	/* Of tokens that it sends to experts forward in a step, a copy for each. */
 	double expert_bytes;
 	bool expert_nodes; /* moe.dispatch is `nodes` */
+	/*
+	 * The share of the micro batches' work in which all-to-alls hide behind kernels of
+	 * another micro batch; 0 without moe.overlap.
+	 */
+	double paired;
 	/* Of one device: 6 flops per parameter and token, and attention (facts as below). */
 	double model_flops;
 	double params; /* parameters of the whole model, all experts counted */

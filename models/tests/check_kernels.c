@@ -253,7 +253,8 @@ START_TEST(combined)
 	                                                                               "{{0,1,2,3}}") " g = f32[1024] all-gather(x), replica_groups={{0,1,2,3}}, dimensions={0}, "
 												      "channel_id=2, use_global_device_ids=true\n ROOT t = (f32[256], f32[768], "
 												      "f32[256], f32[8388608], f32[256], f32[1024]) tuple(c, b, f, h, i, g)\n}\n");
-	const double *share = clean_combined(arena, &p, clean_scattered(arena, &p));
+	const double *share = clean_combined(
+		arena, &p, clean_scattered(arena, &p), clean_gathered(arena, &p));
 	static const struct {
 		const char *name;
 		double share;
@@ -264,6 +265,76 @@ START_TEST(combined)
 		ck_assert_double_eq_tol(
 			share[program_sample_op(&p, want[i].name) - p.op.at],
 			want[i].share, 1e-12);
+}
+END_TEST
+
+/* Permutes a and b are between the same pairs, c between others; d needs a. */
+START_TEST(combined_permutes)
+{
+#define PERMUTE(name, of, type, pairs)                                                 \
+	" " name " = " type " collective-permute(" of "), channel_id=1, "              \
+	"source_target_pairs=" pairs "\n"
+	struct program p = program_sample_text(
+		arena, "HloModule m, num_partitions=4\nENTRY e {\n"
+		       " x = f32[256] parameter(0)\n y = f32[768] parameter(1)\n" PERMUTE(
+			       "a", "x", "f32[256]", "{{0,1},{2,3}}")
+			       PERMUTE("b", "y", "f32[768]", "{{0,1},{2,3}}")
+				       PERMUTE("c", "x", "f32[256]", "{{0,1},{3,2}}")
+					       PERMUTE("d", "a", "f32[256]",
+	                                               "{{0,1},{2,3}}") " ROOT t = (f32[256], f32[768], f32[256]) "
+									"tuple(d, b, c)\n}\n");
+	const double *share = clean_combined(
+		arena, &p, clean_scattered(arena, &p), clean_gathered(arena, &p));
+
+	ck_assert_double_eq(share[program_sample_op(&p, "a") - p.op.at], 0.25);
+	ck_assert_double_eq(share[program_sample_op(&p, "b") - p.op.at], 0.75);
+	ck_assert_double_eq(share[program_sample_op(&p, "c") - p.op.at], 1);
+	ck_assert_double_eq(share[program_sample_op(&p, "d") - p.op.at], 1);
+}
+END_TEST
+
+/*
+ * b brings what a does; c brings more of it, d brings it along another dimension, e over other
+ * groups, f something else, which g brings again. h needs b, which is a, and cannot run beside it.
+ */
+START_TEST(gathered)
+{
+#define GATHER(name, of, type, groups, dim)                                            \
+	" " name " = " type " all-gather(" of "), channel_id=1, dimensions={" dim "}, " \
+	"replica_groups=" groups ", use_global_device_ids=true\n"
+	struct program p = program_sample_text(
+		arena,
+		"HloModule m, num_partitions=4\nENTRY e {\n"
+		" x = f32[4,4] parameter(0)\n y = f32[4,4] parameter(1)\n" GATHER(
+			"a", "x", "f32[8,4]", "{{0,1},{2,3}}", "0")
+			GATHER("b", "x", "f32[8,4]", "{{0,1},{2,3}}", "0") GATHER(
+				"c", "x", "f32[16,4]", "{{0,1,2,3}}",
+				"0") GATHER("d", "x", "f32[4,8]", "{{0,1},{2,3}}",
+	                                    "1") GATHER("e", "x", "f32[8,4]",
+	                                                "{{0,2},{1,3}}", "0")
+				GATHER("f", "y", "f32[8,4]", "{{0,1},{2,3}}", "0")
+					GATHER("g", "y", "f32[8,4]",
+	                                       "{{0,1},{2,3}}",
+	                                       "0") " z = f32[8,4] negate(b)\n"
+				GATHER("h", "z", "f32[16,4]", "{{0,1},{2,3}}",
+	                               "0") " ROOT t = (f32[8,4], f32[16,4], f32[4,8], "
+					    "f32[8,4], f32[8,4], f32[8,4], f32[16,4]) "
+					    "tuple(a, c, d, e, f, g, h)\n}\n");
+	const int32_t *before = clean_gathered(arena, &p);
+	const double *share =
+		clean_combined(arena, &p, clean_scattered(arena, &p), before);
+
+	for (int64_t i = 0; i < p.op.n; i++) {
+		const char *of = span_is(p.op.at[i].name, "b")   ? "a"
+		                 : span_is(p.op.at[i].name, "g") ? "f"
+		                                                 : NULL;
+
+		ck_assert_int_eq(before[i],
+		                 of ? program_sample_op(&p, of) - p.op.at : -1);
+	}
+	ck_assert_double_eq(share[program_sample_op(&p, "a") - p.op.at], 0.5);
+	ck_assert_double_eq(share[program_sample_op(&p, "f") - p.op.at], 0.5);
+	ck_assert_double_eq(share[program_sample_op(&p, "h") - p.op.at], 1);
 }
 END_TEST
 
@@ -424,6 +495,8 @@ Suite *tests(void)
 	tcase_add_test(t, attention);
 	tcase_add_test(t, scattered);
 	tcase_add_test(t, combined);
+	tcase_add_test(t, combined_permutes);
+	tcase_add_test(t, gathered);
 	tcase_add_test(t, seconds);
 	tcase_add_test(t, live);
 	tcase_add_test(t, live_loop);

@@ -319,6 +319,190 @@ START_TEST(uneven)
 END_TEST
 
 /*
+ * Arrays with something between their elements, of 4 devices' rows. Of 8 rows with one between
+ * each two a device has all it needs of 16, if it begins with a row or between two; two in front
+ * of the array move a row on. A kernel of 3 over 4 rows that are two apart has 5 of them below it.
+ * 15 places of 60 do not begin all alike: those that devices cannot exchange are gathered.
+ */
+START_TEST(dilated)
+{
+#define CONV_DILATED(pads, out)                                                        \
+	"convolution(%a, %k) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = "  \
+	"{stride = [1], pad = [[" pads "]], lhs_dilate = [2], rhs_dilate = [1]} "      \
+	"{batch_group_count = 1 : i64, feature_group_count = 1 : i64} : "              \
+	"(tensor<2xINx8xf32>, tensor<3x8x8xf32>) -> tensor<2x" out "x8xf32>"
+#define PAD_DILATED(low, high, inside, out)                                            \
+	"pad %a, %z, low = [0, " low ", 0], high = [0, " high ", 0], interior = [0, "  \
+	inside ", 0] : (tensor<2xINx8xf32>, tensor<f32>) -> tensor<2x" out "x8xf32>"
+	static const struct {
+		const char *in, *out, *op;
+		int sent; /* -1: the array is gathered */
+	} rows[] = {
+		{"32", "64", PAD_DILATED("0", "1", "1", "64"), 0},
+		{"32", "64", PAD_DILATED("1", "0", "1", "64"), 0},
+		{"32", "64", PAD_DILATED("2", "-1", "1", "64"), 1},
+		{"32", "96", PAD_DILATED("-1", "3", "2", "96"), 1},
+		{"30", "60", PAD_DILATED("0", "1", "1", "60"), -1},
+		{"16", "32", CONV_DILATED("1, 2", "32"), 1},
+		{"16", "32", CONV_DILATED("2, 1", "32"), 1},
+	};
+	struct run r;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		for (int by = 0; by < 2; by++) {
+			struct text op = {0};
+			const char *text;
+
+			for (const char *s = rows[i].op; *s; s++)
+				if (s[0] == 'I' && s[1] == 'N' && s++)
+					text_printf(&op, "%s", rows[i].in);
+				else
+					text_printf(&op, "%c", *s);
+			text = arena_printf(
+				arena,
+				"sdy.mesh @m = <[\"x\"=4]>\nfunc.func @main(%%a: "
+				"tensor<2x%sx8xf32> " ROWS ", %%k: tensor<3x8x8xf32>) -> "
+				"(tensor<2x%sx8xf32> " ROWS ") {\n %%z = "
+				"stablehlo.constant dense<2.0> : tensor<f32>\n"
+				" %%0 = stablehlo.%s\n return %%0 : "
+				"tensor<2x%sx8xf32>\n}\n",
+				rows[i].in, rows[i].out, text_take(&op, arena),
+				rows[i].out);
+			partition_text(&r, text,
+			               by ? PARTITIONER_XLA : PARTITIONER_SHARDY,
+			               PROPAGATION_SHARDY, "shardy");
+			check_numbers(&r, text);
+			ck_assert_int_eq(runs_of(&r, HLO_ALL_GATHER, 0) > 0,
+			                 rows[i].sent < 0);
+			if (rows[i].sent >= 0)
+				ck_assert_double_eq(
+					runs_of(&r, HLO_COLLECTIVE_PERMUTE, 0),
+					rows[i].sent);
+		}
+}
+END_TEST
+
+/*
+ * The element of each row that a label names, and a sum into it: rows are looked up by an iota
+ * over the labels, through a broadcast, so devices that have rows and their labels need nobody.
+ * Shardy's rules do not see it. Where columns are split, too, parts are added up over these.
+ */
+START_TEST(counted_rows)
+{
+	static const struct {
+		const char *array;
+		int sums;
+	} rows[] = {{"{\"x\"}, {}", 0}, {"{\"x\"}, {\"y\"}", 1}};
+	struct run r;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		for (int propagation = 0; propagation < 2; propagation++) {
+			const char *text = arena_printf(
+				arena,
+				"sdy.mesh @m = <[\"x\"=4, \"y\"=2]>\nfunc.func "
+				"@main(%%a: tensor<8x16xf32> {sdy.sharding = "
+				"#sdy.sharding<@m, [%s]>}, %%l: tensor<8x1xi32> "
+				"{sdy.sharding = #sdy.sharding<@m, [{\"x\"}, {}]>}) -> "
+				"(tensor<8xf32> {sdy.sharding = #sdy.sharding<@m, "
+				"[{\"x\"}]>}, tensor<8x16xf32> {sdy.sharding = "
+				"#sdy.sharding<@m, [%s]>}) {\n"
+				" %%0 = stablehlo.iota dim = 0 : tensor<8xi32>\n"
+				" %%1 = stablehlo.broadcast_in_dim %%0, dims = [0] : "
+				"(tensor<8xi32>) -> tensor<8x1xi32>\n"
+				" %%2 = stablehlo.concatenate %%1, %%l, dim = 1 : "
+				"(tensor<8x1xi32>, tensor<8x1xi32>) -> tensor<8x2xi32>\n"
+				" %%3 = \"stablehlo.gather\"(%%a, %%2) "
+				"<{dimension_numbers = #stablehlo.gather<offset_dims = [], "
+				"collapsed_slice_dims = [0, 1], start_index_map = [0, 1], "
+				"index_vector_dim = 1>, slice_sizes = array<i64: 1, 1>}> : "
+				"(tensor<8x16xf32>, tensor<8x2xi32>) -> tensor<8xf32>\n"
+				" %%4 = \"stablehlo.scatter\"(%%a, %%2, %%3) "
+				"<{scatter_dimension_numbers = "
+				"#stablehlo.scatter<update_window_dims = [], "
+				"inserted_window_dims = [0, 1], scatter_dims_to_operand_dims "
+				"= [0, 1], index_vector_dim = 1>}> ({\n ^bb0(%%p: "
+				"tensor<f32>, %%q: tensor<f32>):\n  %%s = stablehlo.add "
+				"%%p, %%q : tensor<f32>\n  stablehlo.return %%s : "
+				"tensor<f32>\n }) : (tensor<8x16xf32>, tensor<8x2xi32>, "
+				"tensor<8xf32>) -> tensor<8x16xf32>\n"
+				" return %%3, %%4 : tensor<8xf32>, tensor<8x16xf32>\n}\n",
+				rows[i].array, rows[i].array);
+			static const enum opcode others[] = {
+				HLO_ALL_GATHER, HLO_COLLECTIVE_PERMUTE, HLO_ALL_TO_ALL,
+				HLO_REDUCE_SCATTER};
+
+			partition_text(&r, text, PARTITIONER_XLA,
+			               propagation ? PROPAGATION_XLA
+			                           : PROPAGATION_SHARDY,
+			               "shardy");
+			check_numbers(&r, text);
+			ck_assert_double_eq(runs_of(&r, HLO_ALL_REDUCE, 0), rows[i].sums);
+			for (size_t k = 0; k < sizeof(others) / sizeof(*others); k++)
+				ck_assert_double_eq(runs_of(&r, others[k], 0), 0);
+			partition_text(&r, text, PARTITIONER_SHARDY, PROPAGATION_SHARDY,
+			               "shardy");
+			check_numbers(&r, text);
+		}
+}
+END_TEST
+
+/*
+ * Parts of an array that are far from the tiles of those who need them. Of 48 elements on 8
+ * devices the first 8 are 6 of device 0 and 2 of device 1: device 0 sends to five others, one by
+ * one, and device 1 to two meanwhile. Elements 8 to 16 are 4 of device 1, who needs one itself,
+ * and 4 of device 2. Padding moves windows, too, and strides leave elements out; an order of axes
+ * and copies of tiles change who sends, not how often.
+ */
+START_TEST(far_windows)
+{
+	static const struct {
+		const char *mesh, *in, *out, *op;
+		int sent; /* -1: not counted */
+	} rows[] = {
+		{"\"x\"=8", "48", "8", "slice %a [0:8]", 5},
+		{"\"x\"=8", "48", "8", "slice %a [8:16]", 4},
+		{"\"x\"=8", "48", "7", "slice %a [41:48]", -1},
+		{"\"x\"=8", "46", "8", "slice %a [38:46]", -1},
+		{"\"x\"=8", "64", "8", "slice %a [1:17:2]", -1},
+		{"\"x\"=8", "64", "96", "pad %a, %z, low = [32], high = [0], interior = [0]",
+	         -1},
+		{"\"x\"=8", "64", "90", "pad %a, %z, low = [-6], high = [32], interior = [0]",
+	         -1},
+		{"\"x\"=8", "61", "9", "pad %a, %z, low = [3], high = [-55], interior = [0]",
+	         -1},
+		{"\"y\"=2, \"x\"=8", "48", "8", "slice %a [0:8]", 5},
+		{"\"y\"=3, \"x\"=8, \"z\"=2", "48", "16", "slice %a [16:32]", -1},
+	};
+	struct run r;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		for (int by = 0; by < 2; by++) {
+			const char *pads = strstr(rows[i].op, "pad") ? ", tensor<f32>" : "";
+			const char *text = arena_printf(
+				arena,
+				"sdy.mesh @m = <[%s]>\nfunc.func @main(%%a: tensor<%sxf32> "
+				"{sdy.sharding = #sdy.sharding<@m, [{\"x\"}]>}) -> "
+				"(tensor<%sxf32> {sdy.sharding = #sdy.sharding<@m, "
+				"[{\"x\"}]>}) {\n %%z = stablehlo.constant dense<3.0> : "
+				"tensor<f32>\n %%0 = stablehlo.%s : (tensor<%sxf32>%s) -> "
+				"tensor<%sxf32>\n return %%0 : tensor<%sxf32>\n}\n",
+				rows[i].mesh, rows[i].in, rows[i].out, rows[i].op,
+				rows[i].in, pads, rows[i].out, rows[i].out);
+
+			partition_text(&r, text,
+			               by ? PARTITIONER_XLA : PARTITIONER_SHARDY,
+			               PROPAGATION_SHARDY, "shardy");
+			check_numbers(&r, text);
+			ck_assert_double_eq(runs_of(&r, HLO_ALL_GATHER, 0), 0);
+			if (rows[i].sent >= 0)
+				ck_assert_double_eq(
+					runs_of(&r, HLO_COLLECTIVE_PERMUTE, 0),
+					rows[i].sent);
+		}
+}
+END_TEST
+
+/*
  * A manual computation takes the tiles that it says, from wherever they are, and runs as it
  * stands; HLO's borders of such code are the same.
  */
@@ -423,6 +607,9 @@ Suite *tests(void)
 	tcase_add_test(c, regrouped);
 	tcase_add_test(c, convolutions);
 	tcase_add_loop_test(c, uneven, 0, 2);
+	tcase_add_test(c, dilated);
+	tcase_add_test(c, counted_rows);
+	tcase_add_test(c, far_windows);
 	tcase_add_test(c, by_hand);
 	tcase_add_test(c, left_axes);
 	tcase_set_timeout(c, 60);

@@ -1,7 +1,6 @@
 /* Shardings of whole programs, worked out by hand from those that are given. */
-#include "notation/notation.h"
-#include "program/propagate.h"
 #include "tests/program_help.h"
+#include "tests/propagate_help.h"
 #include "tests/tests.h"
 
 #include <check.h>
@@ -24,42 +23,12 @@ static void teardown(void)
 #define MAIN(args, body)                                                               \
 	"module {\n" MESH "func.func @main(" args ") {\n" body " return\n}\n}\n"
 
-struct run {
-	struct program p;
-	struct shardings s;
-};
-
-static struct run run_by(const char *text, enum propagation by)
+static struct propagated run(const char *text)
 {
-	struct run r = {.p = program_sample_text(arena, text)};
-	struct error e = {0};
-
-	ck_assert_msg(propagate(&r.s, arena, &r.p, by, &e) == OK, "%s", e.text);
-	return r;
+	return propagated(arena, text, PROPAGATION_SHARDY);
 }
 
-static struct run run(const char *text)
-{
-	return run_by(text, PROPAGATION_SHARDY);
-}
-
-static const char *as_text(const struct run *r, struct layout l)
-{
-	struct text out = {0};
-	struct shape shape = {.rank = l.rank};
-
-	layout_print(&out, &l, &r->s.mesh, &shape);
-	return text_take(&out, arena);
-}
-
-/* The layout of the first value of an op or argument. */
-static const char *of(const struct run *r, const char *name)
-{
-	return as_text(
-		r, shardings_value(&r->s, program_sample_op(&r->p, name)->first_value));
-}
-
-#define HAS(r, name, text) ck_assert_str_eq(of(&(r), name), text)
+#define HAS(r, name, text) ck_assert_str_eq(propagated_of(&(r), name), text)
 
 /*
  * A batch over x through two matmuls whose weights are split over y: by columns, then by
@@ -67,7 +36,7 @@ static const char *of(const struct run *r, const char *name)
  */
 START_TEST(two_matmuls)
 {
-	struct run r = run(MAIN(
+	struct propagated r = run(MAIN(
 		"%a: tensor<8x16xf32>" OF("{\"x\"}, {}") ", %v: tensor<16x32xf32>" OF(
 			"{}, {\"y\"}") ", %w: tensor<32x16xf32>",
 		" %0 = stablehlo.dot_general %a, %v, contracting_dims = [1] x [0] : "
@@ -94,7 +63,7 @@ END_TEST
  */
 START_TEST(attention)
 {
-	struct run r = run(MAIN(
+	struct propagated r = run(MAIN(
 		ATTENTION_ARGS,
 		" %0 = stablehlo.dot_general %a, %q, contracting_dims = [2] x [0] : "
 		"(tensor<2x8x16xf32>, tensor<16x16xf32>) -> tensor<2x8x16xf32>\n"
@@ -140,12 +109,12 @@ END_TEST
 START_TEST(conflict)
 {
 	const char *text = MAIN(TWO("{\"x\"}, {?}", "{?}, {\"x\"}"), ADD);
-	struct run r = run(text);
+	struct propagated r = run(text);
 
 	HAS(r, "%0", "P('x', None)");
 	HAS(r, "a", "P('x', None)");
 	HAS(r, "b", "P(None, 'x')");
-	r = run_by(text, PROPAGATION_SHARDY_BASIC);
+	r = propagated(arena, text, PROPAGATION_SHARDY_BASIC);
 	HAS(r, "%0", "P(None, None)");
 }
 END_TEST
@@ -153,7 +122,7 @@ END_TEST
 /* The more sharded operand goes first, though it is the second one. */
 START_TEST(more_sharded)
 {
-	struct run r = run(MAIN(TWO("{\"x\"}, {}", "{}, {\"x\", \"y\"}"), ADD));
+	struct propagated r = run(MAIN(TWO("{\"x\"}, {}", "{}, {\"x\", \"y\"}"), ADD));
 
 	HAS(r, "%0", "P(None, ('x', 'y'))");
 }
@@ -162,7 +131,7 @@ END_TEST
 /* Lists that begin alike: the longer one, where the array is open, else what is there. */
 START_TEST(prefixes)
 {
-	struct run r = run(MAIN(TWO("{\"x\", ?}, {}", "{\"x\", \"y\"}, {}"), ADD));
+	struct propagated r = run(MAIN(TWO("{\"x\", ?}, {}", "{\"x\", \"y\"}, {}"), ADD));
 
 	HAS(r, "%0", "P(('x', 'y'), None)");
 	HAS(r, "a", "P(('x', 'y'), None)");
@@ -178,7 +147,7 @@ END_TEST
 /* An axis that is said to replicate is not handed to that array, but past it. */
 START_TEST(replicated)
 {
-	struct run r = run(
+	struct propagated r = run(
 		MAIN("%a: tensor<8x8xf32>" OF(
 			     "{\"x\", \"y\"}, {}") ", %b: "
 	                                           "tensor<8x8xf32> {sdy.sharding = "
@@ -194,7 +163,7 @@ END_TEST
 /* Priorities: the columns of b come first, the rows of a find x taken. */
 START_TEST(priorities)
 {
-	struct run r = run(MAIN(TWO("{\"x\"}p1, {?}", "{?}, {\"x\"}p0"), ADD));
+	struct propagated r = run(MAIN(TWO("{\"x\"}p1, {?}", "{?}, {\"x\"}p0"), ADD));
 
 	HAS(r, "%0", "P(None, 'x')");
 	HAS(r, "a", "P('x', None)");
@@ -206,7 +175,7 @@ END_TEST
 /* Half of y is the whole of a factor of 2; the factor behind it gets the rest. */
 START_TEST(sub_axes)
 {
-	struct run r = run(MAIN(
+	struct propagated r = run(MAIN(
 		"%a: tensor<16xf32>" OF("{\"y\"}"),
 		" %0 = stablehlo.reshape %a : (tensor<16xf32>) -> tensor<2x8xf32>\n"));
 
@@ -217,7 +186,7 @@ END_TEST
 /* What a loop carries has one sharding before, inside and behind; the step has it, too. */
 START_TEST(loops)
 {
-	struct run r = run(MAIN(
+	struct propagated r = run(MAIN(
 		"%a: tensor<8x8xf32>, %w: tensor<8x8xf32>" OF("{}, {\"y\"}"),
 		" %c = stablehlo.constant dense<0> : tensor<i32>\n"
 		" %0:2 = stablehlo.while(%i = %c, %t = %a) : tensor<i32>, "
@@ -240,7 +209,7 @@ END_TEST
 /* Broadcasts hand on to their results last; constants never join what uses them. */
 START_TEST(constants)
 {
-	struct run r = run(MAIN(
+	struct propagated r = run(MAIN(
 		TWO("{\"x\"}, {}", "{}, {\"y\"}"),
 		" %c = stablehlo.constant dense<1.0> : tensor<f32>\n"
 		" %0 = stablehlo.broadcast_in_dim %c, dims = [] : (tensor<f32>) -> "
@@ -256,7 +225,7 @@ END_TEST
 /* A program of ours: backwards into arguments, calls, results, and given results. */
 START_TEST(sample)
 {
-	struct run r = {.p = program_sample(arena, "mlp.mlir")};
+	struct propagated r = {.p = program_sample(arena, "mlp.mlir"), .arena = arena};
 	struct error e = {0};
 
 	ck_assert(propagate(&r.s, arena, &r.p, PROPAGATION_SHARDY, &e) == OK);
@@ -265,9 +234,9 @@ START_TEST(sample)
 	HAS(r, "%3", "P('data', None)");
 	HAS(r, "%7", "P('model', None)");
 	HAS(r, "%12", "P(None, 'model')");
-	ck_assert_str_eq(as_text(&r, shardings_result(&r.s, &r.p, 1)),
+	ck_assert_str_eq(propagated_text(&r, shardings_result(&r.s, &r.p, 1)),
 	                 "P(None, 'model')");
-	ck_assert_str_eq(as_text(&r, shardings_result(&r.s, &r.p, 2)),
+	ck_assert_str_eq(propagated_text(&r, shardings_result(&r.s, &r.p, 2)),
 	                 "P('model', None)");
 	ck_assert_int_eq(r.p.warning.n, 0);
 }
@@ -276,7 +245,7 @@ END_TEST
 /* Device lists of HLO on a mesh of their own; closed, unless they say `unspecified_dims`. */
 START_TEST(device_lists)
 {
-	struct run r =
+	struct propagated r =
 		run("module {\nfunc.func @main(%a: tensor<8x8xf32> {mhlo.sharding = "
 	            "\"{devices=[2,4]<=[8]}\"}, %b: tensor<8x8xf32>) {\n" ADD
 	            " %1 = stablehlo.custom_call @Sharding(%b) {mhlo.sharding = "
@@ -291,7 +260,7 @@ END_TEST
 /* Of an op with two results each has its own text; the second one's is handed back. */
 START_TEST(per_value)
 {
-	struct run r = run(MAIN(
+	struct propagated r = run(MAIN(
 		"%a: tensor<8x8xf32>, %b: tensor<8x8xf32>",
 		" %0:2 = \"stablehlo.sort\"(%a, %b) ({\n ^bb0(%p: tensor<f32>, %q: "
 		"tensor<f32>, %u: tensor<f32>, %v: tensor<f32>):\n  %l = "
@@ -315,7 +284,7 @@ END_TEST
  */
 START_TEST(embedding)
 {
-	struct run r = run(MAIN(
+	struct propagated r = run(MAIN(
 		"%a: tensor<64x16xf32>" OF("{\"y\"}, {}") ", %i: tensor<8x1xi32>" OF(
 			"{\"x\"}, {}"),
 		" %0 = \"stablehlo.gather\"(%a, %i) {dimension_numbers = "
@@ -331,7 +300,7 @@ END_TEST
 /* A constraint is a copy that is sharded so: it hands on to both sides, closed or not. */
 START_TEST(constraint)
 {
-	struct run r = run(MAIN(
+	struct propagated r = run(MAIN(
 		"%a: tensor<8x8xf32>, %b: tensor<8x8xf32>" OF("{?}, {\"y\"}"),
 		" %0 = sdy.sharding_constraint %a <@mesh, [{\"x\"}, {}]> : "
 		"tensor<8x8xf32>\n %1 = stablehlo.add %0, %b : tensor<8x8xf32>\n"));
@@ -347,7 +316,7 @@ END_TEST
 /* A group has the sharding of any of its members; a barrier lets it through one way. */
 START_TEST(groups_and_barriers)
 {
-	struct run r = run(MAIN(
+	struct propagated r = run(MAIN(
 		"%a: tensor<8x8xf32>" OF("{\"x\"}, {}") ", %b: tensor<8x8xf32>, %c: "
 		"tensor<8x8xf32>, %d: tensor<8x8xf32>" OF("{?}, {\"y\", ?}"),
 		" sdy.sharding_group %a group_id=3 : tensor<8x8xf32>\n"
@@ -372,7 +341,7 @@ END_TEST
 /* What a manual computation takes in goes back to its operand, what it gives out goes on. */
 START_TEST(by_hand)
 {
-	struct run r = run(MAIN(
+	struct propagated r = run(MAIN(
 		"%a: tensor<8x8xf32>",
 		" %0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{\"x\"}, {}]>] "
 		"out_shardings=[<@mesh, [{}, {\"x\"}]>] manual_axes={\"x\", \"y\"} (%b: "
@@ -398,7 +367,7 @@ END_TEST
  */
 START_TEST(unused_constraints)
 {
-	struct run r = run(MAIN(
+	struct propagated r = run(MAIN(
 		"%a: tensor<8x8xf32>, %b: tensor<8x8xf32>" OF("{}, {\"y\"}"),
 		" %0 = stablehlo.negate %a : tensor<8x8xf32>\n"
 		" %1 = sdy.sharding_constraint %0 <@mesh, [{\"x\"}, {}]> : tensor<8x8xf32>\n"
@@ -415,112 +384,6 @@ START_TEST(unused_constraints)
 	HAS(r, "%2", "P(None, None)");
 	HAS(r, "%5", "P('y', None)");
 	HAS(r, "%6", "P('y', None)");
-}
-END_TEST
-
-/* --- XLA's, worked out by hand from its levels --- */
-
-#define SUM                                                                           \
-	"sum {\n p = f32[] parameter(0)\n q = f32[] parameter(1)\n"                  \
-	" ROOT s = f32[] add(p, q)\n}\n"
-#define HLO(args, body)                                                               \
-	"HloModule m, num_partitions=8\n" SUM "ENTRY e {\n" args body "}\n"
-#define X(text) ", sharding={" text "}\n"
-
-/* How many ways a dimension of the first value of an op is split. */
-static int axes_of(const struct run *r, const char *name, int dim)
-{
-	struct layout l =
-		shardings_value(&r->s, program_sample_op(&r->p, name)->first_value);
-
-	return (int)layout_shards(&l, dim);
-}
-
-static struct run run_xla(const char *text)
-{
-	return run_by(text, PROPAGATION_XLA);
-}
-
-/*
- * Whole shardings go on: an op that works element by element takes at level 0 that of its most
- * sharded operand alone, though the other one's would fit beside it; a finer one replaces it, and
- * what is given stays. Rows over 2 and 4 devices continue each other.
- */
-START_TEST(xla_elementwise)
-{
-	struct run r = run_xla(HLO(
-		" a = f32[8,8] parameter(0)" X("devices=[4,1,2]<=[8] last_tile_dim_replicate")
-		" b = f32[8,8] parameter(1)" X("devices=[1,2,4]<=[4,2]T(1,0) last_tile_dim_replicate")
-		" c = f32[8,8] parameter(2)" X("devices=[2,1,4]<=[8] last_tile_dim_replicate"),
-		" d = f32[8,8] add(a, b)\n"
-		" e = f32[8,8] negate(d)\n"
-		" f = f32[8,8] add(a, c)\n"
-		" ROOT t = (f32[8,8], f32[8,8]) tuple(e, f)\n"));
-
-	HAS(r, "d", of(&r, "e"));
-	/* At level 1 b's columns come beside a's rows. */
-	ck_assert_int_eq(axes_of(&r, "d", 0), 4);
-	ck_assert_int_eq(axes_of(&r, "d", 1), 2);
-	ck_assert_int_eq(axes_of(&r, "f", 0), 4);
-	ck_assert_int_eq(axes_of(&r, "c", 0), 2);
-	ck_assert_int_eq(axes_of(&r, "b", 0), 1);
-}
-END_TEST
-
-/*
- * A matmul that both operands have something to say of that does not fit: rows of the left over
- * all devices, columns of the right. The larger one goes first, unless the result's only user
- * has its way. What is summed over is replicated.
- */
-START_TEST(xla_matmul)
-{
-#define LEFT " a = f32[8,64] parameter(0)" X("devices=[8,1]<=[8]")
-#define RIGHT " b = f32[64,16] parameter(1)" X("devices=[1,8]<=[8]")
-#define DOT " d = f32[8,16] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
-	struct run r = run_xla(HLO(LEFT RIGHT, DOT " ROOT e = f32[8,16] negate(d)\n"));
-
-	ck_assert_int_eq(axes_of(&r, "d", 0), 1);
-	ck_assert_int_eq(axes_of(&r, "d", 1), 8);
-	ck_assert_int_eq(axes_of(&r, "e", 1), 8);
-	r = run_xla(HLO(LEFT RIGHT, DOT " ROOT e = f32[8,16] rsqrt(d)" X("devices=[8,1]<=[8]")));
-	ck_assert_int_eq(axes_of(&r, "d", 0), 8);
-	ck_assert_int_eq(axes_of(&r, "d", 1), 1);
-	/* Both fit: rows over 2, columns over 4. */
-	r = run_xla(HLO(" a = f32[8,64] parameter(0)" X("devices=[2,1,4]<=[8] last_tile_dim_replicate")
-	                " b = f32[64,16] parameter(1)" X("devices=[1,4,2]<=[2,4]T(1,0) last_tile_dim_replicate"),
-	                " ROOT d = f32[8,16] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"));
-	ck_assert_int_eq(axes_of(&r, "d", 0), 2);
-	ck_assert_int_eq(axes_of(&r, "d", 1), 4);
-	/* Summed over: only the other operand takes it. */
-	r = run_xla(HLO(" a = f32[8,64] parameter(0)" X("devices=[1,8]<=[8]")
-	                " b = f32[64,16] parameter(1)\n",
-	                " ROOT d = f32[8,16] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"));
-	ck_assert_int_eq(axes_of(&r, "d", 0), 1);
-	ck_assert_int_eq(axes_of(&r, "d", 1), 1);
-	ck_assert_int_eq(axes_of(&r, "b", 0), 8);
-}
-END_TEST
-
-/*
- * A broadcast hands on backward before forward: what a user wants of its result reaches the
- * operand first. Of a reduction the rest is handed on.
- */
-START_TEST(xla_levels)
-{
-	struct run r = run_xla(HLO(
-		" a = f32[8] parameter(0)\n"
-		" b = f32[8,16] parameter(1)" X("devices=[4,2]<=[8]")
-		" z = f32[] constant(0)\n",
-		" c = f32[8,16] broadcast(a), dimensions={0}\n"
-		" d = f32[8,16] add(b, c)\n"
-		" f = f32[16] reduce(d, z), dimensions={0}, to_apply=sum\n"
-		" ROOT g = f32[16,4] broadcast(f), dimensions={0}\n"));
-
-	HAS(r, "c", of(&r, "b"));
-	ck_assert_int_eq(axes_of(&r, "a", 0), 4);
-	ck_assert_int_eq(axes_of(&r, "f", 0), 2);
-	ck_assert_int_eq(axes_of(&r, "g", 0), 2);
-	ck_assert_int_eq(axes_of(&r, "g", 1), 1);
 }
 END_TEST
 
@@ -563,9 +426,6 @@ Suite *tests(void)
 	tcase_add_test(t, groups_and_barriers);
 	tcase_add_test(t, by_hand);
 	tcase_add_test(t, unused_constraints);
-	tcase_add_test(t, xla_elementwise);
-	tcase_add_test(t, xla_matmul);
-	tcase_add_test(t, xla_levels);
 	tcase_add_test(t, wrong);
 	suite_add_tcase(s, t);
 	return s;

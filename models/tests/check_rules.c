@@ -93,7 +93,7 @@ static const struct row rows[] = {
 	{HLO_BROADCAST, "%a: tensor<4x1xf32>",
          "stablehlo.broadcast_in_dim %a, dims = [1, 2] : (tensor<4x1xf32>) -> "
          "tensor<3x4x8xf32>",
-         "([j, l])->([i, j, k]) {i=3, j=4, k=8, l=1}"},
+         "([j, k])->([i, j, l]) {i=3, j=4, k=1, l=8}"},
 	{HLO_SLICE, "%a: tensor<4x8xf32>",
          "stablehlo.slice %a [0:4, 2:6] : (tensor<4x8xf32>) -> tensor<4x4xf32>",
          "([i, j])->([i, j]) {i=4, j=8} permutation={j}"},
@@ -164,7 +164,7 @@ static const struct row rows[] = {
          "window_strides = array<i64: 1, 2>}>" ADDS
          " : (tensor<4x8xf32>, tensor<f32>) -> "
          "tensor<4x4xf32>",
-         "([i, j],[])->([i, j]) {i=4, j=8} permutation={j}"},
+         "([i, j],[])->([i, j]) {i=4, j=4} permutation={j}"},
 	{HLO_CHOLESKY, "%a: tensor<3x4x4xf32>",
          "stablehlo.cholesky %a, lower = true : tensor<3x4x4xf32>",
          "([i, j, k])->([i, l, m]) {i=3, j=4, k=4, l=4, m=4} need_replication={j, k, "

@@ -247,6 +247,33 @@ START_TEST(experts_in_nodes)
 }
 END_TEST
 
+/*
+ * A forward pass runs beside a backward pass but for the first ones. Of two stages on each of
+ * four devices the last one runs forward, of micro batches 1 2 3 4, the first of its stages,
+ * then the second of micro batch 1, and only then anything backward: 5 of 2 x 16.
+ */
+START_TEST(experts_overlap)
+{
+	struct architecture m = small();
+	struct step_facts f;
+
+	m.moe = (struct model_moe){.experts = 16, .top_k = 2, .ffn = 32};
+	step_of(&m, (struct step_degrees){4, 1, 1, 1, 4, 1, 0}, &f);
+	ck_assert_double_eq(f.paired, 0);
+	m.moe.overlap = true;
+	step_of(&m, (struct step_degrees){4, 1, 1, 1, 4, 1, 0}, &f);
+	ck_assert_int_eq(f.micro_batches, 4);
+	ck_assert_double_eq(f.paired, 3 / 4.0);
+	step_of(&m, (struct step_degrees){16, 1, 1, 1, 4, 1, 0}, &f);
+	ck_assert_int_eq(f.micro_batches, 1);
+	ck_assert_double_eq(f.paired, 0);
+	m.train.interleave = 2;
+	step_of(&m, (struct step_degrees){1, 1, 1, 1, 1, 4, 0}, &f);
+	ck_assert_int_eq(f.micro_batches, 16);
+	ck_assert_double_eq(f.paired, 27 / 32.0);
+}
+END_TEST
+
 START_TEST(pipelines_wait)
 {
 	struct architecture m = small();
@@ -347,6 +374,12 @@ START_TEST(says_what_does_not_fit)
 	refused(m, (struct step_degrees){1, 5, 1, 1, 1, 1, 0},
 	        "train.global_batch 64 does not divide by data x fsdp x micro_batch "
 	        "20");
+	m.moe.overlap = true;
+	refused(m, (struct step_degrees){1, 1, 1, 1, 1, 2, 0},
+	        "moe.overlap in a pipeline needs train.interleave of 2 or more");
+	m.train.recompute = RECOMPUTE_FULL;
+	refused(m, (struct step_degrees){1, 1, 1, 1, 1, 1, 0},
+	        "moe.overlap does not go with train.recompute full");
 	m.train.seq = 0;
 	refused(m, (struct step_degrees){1, 1, 1, 1, 1, 1, 0},
 	        "train.seq, train.global_batch and train.micro_batch are needed");
@@ -396,6 +429,7 @@ Suite *tests(void)
 	tcase_add_test(t, data_reduces_once);
 	tcase_add_test(t, experts_exchange_tokens);
 	tcase_add_test(t, experts_in_nodes);
+	tcase_add_test(t, experts_overlap);
 	tcase_add_test(t, pipelines_wait);
 	tcase_add_test(t, stages_differ_by_the_head);
 	tcase_add_test(t, types_are_as_asked);

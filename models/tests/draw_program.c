@@ -216,11 +216,15 @@ static const char *resized(const struct drawing *g, struct array_of t, int d, in
 	return type_text(g, &t);
 }
 
-/* Elements put in front and behind, or taken away there: 8 more, or as many. */
+/*
+ * Elements put in front and behind, or taken away there: 8 more, or as many; at times one between
+ * each two, and one more behind.
+ */
 static void add_pad(struct drawing *g, int v)
 {
 	struct array_of t = g->pool[v];
 	int d = draw(g, t.rank), more = 8 * draw(g, 2), low = draw(g, 9);
+	int between = t.dim[d] <= 32 && !draw(g, 3);
 
 	text_printf(&g->text, " %%%d = stablehlo.pad %%%d, %%one, ", g->n, v);
 	for (int side = 0; side < 3; side++) {
@@ -230,22 +234,24 @@ static void add_pad(struct drawing *g, int v)
 		                        : ", interior");
 		for (int i = 0; i < t.rank; i++)
 			text_printf(&g->text, "%s%d", i ? ", " : "",
-			            i != d || side == 2 ? 0
-			            : side == 0         ? low - 4
-			                                : more - (low - 4));
+			            i != d      ? 0
+			            : side == 0 ? low - 4
+			            : side == 1 ? more - (low - 4) + between
+			                        : between);
 		text_printf(&g->text, "]");
 	}
 	text_printf(&g->text, " : (%s, tensor<f32>) -> %s\n", type_text(g, &t),
-	            resized(g, t, d, t.dim[d] + more));
-	t.dim[d] += more;
+	            resized(g, t, d, t.dim[d] * (1 + between) + more));
+	t.dim[d] += t.dim[d] * between + more;
 	add_value(g, t);
 }
 
-/* Every other element, or all in the reverse order. */
+/* Every other element, 8 of many in one place, or all in the reverse order. */
 static void add_turned(struct drawing *g, int v)
 {
 	struct array_of t = g->pool[v];
-	int d = draw(g, t.rank), start = draw(g, 2);
+	int d = draw(g, t.rank), start = draw(g, 2), size = t.dim[d] / 2;
+	bool few = t.dim[d] >= 32 && draw(g, 2);
 
 	if (t.dim[d] % 16) {
 		text_printf(&g->text,
@@ -254,13 +260,18 @@ static void add_turned(struct drawing *g, int v)
 		add_value(g, t);
 		return;
 	}
+	if (few) {
+		size = 8;
+		start = draw(g, t.dim[d] - size + 1);
+	}
 	text_printf(&g->text, " %%%d = stablehlo.slice %%%d [", g->n, v);
 	for (int i = 0; i < t.rank; i++)
 		text_printf(&g->text, "%s%d:%d:%d", i ? ", " : "", i == d ? start : 0,
-		            t.dim[i], i == d ? 2 : 1);
+		            i == d && few ? start + size : t.dim[i],
+		            i == d && !few ? 2 : 1);
 	text_printf(&g->text, "] : (%s) -> %s\n", type_text(g, &t),
-	            resized(g, t, d, t.dim[d] / 2));
-	t.dim[d] /= 2;
+	            resized(g, t, d, size));
+	t.dim[d] = size;
 	add_value(g, t);
 }
 
@@ -363,6 +374,53 @@ static void add_look(struct drawing *g, int v)
 	add_value(g, t);
 }
 
+/*
+ * One element, or slice, of each of 8 rows, by the row's own number and an index, and these put
+ * back.
+ */
+static void add_pick(struct drawing *g, int v)
+{
+	struct array_of t = g->pool[v], out = {t.rank - 1, {8}};
+	const char *offset = "", *sizes = "1, 1";
+	int at = g->n + 2;
+
+	for (int i = 2; i < t.rank; i++) {
+		out.dim[i - 1] = t.dim[i];
+		offset = arena_printf(g->a, "%s%s%d", offset, i > 2 ? ", " : "", i - 1);
+		sizes = arena_printf(g->a, "%s, %d", sizes, t.dim[i]);
+	}
+	text_printf(&g->text, " %%%d = stablehlo.iota dim = 0 : tensor<8x1xi32>\n", g->n);
+	add_value(g, (struct array_of){0, {0}});
+	add_value(g, (struct array_of){0, {0}});
+	add_value(g, (struct array_of){0, {0}});
+	text_printf(&g->text, " %%%d = stablehlo.convert %%%d : tensor<8x1xi32>\n", at - 1,
+	            at - 2);
+	text_printf(&g->text,
+	            " %%%d = stablehlo.concatenate %%%d, %%i1, dim = 1 : "
+	            "(tensor<8x1xi32>, tensor<8x1xi32>) -> tensor<8x2xi32>\n",
+	            at, at - 1);
+	text_printf(
+		&g->text,
+		" %%%d = \"stablehlo.gather\"(%%%d, %%%d) <{dimension_numbers = "
+		"#stablehlo.gather<offset_dims = [%s], collapsed_slice_dims = [0, 1], "
+		"start_index_map = [0, 1], index_vector_dim = 1>, slice_sizes = "
+		"array<i64: %s>}> : (%s, tensor<8x2xi32>) -> %s\n",
+		g->n, v, at, offset, sizes, type_text(g, &t), type_text(g, &out));
+	add_value(g, out);
+	text_printf(
+		&g->text,
+		" %%%d = \"stablehlo.scatter\"(%%%d, %%%d, %%%d) "
+		"<{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = "
+		"[%s], inserted_window_dims = [0, 1], scatter_dims_to_operand_dims = "
+		"[0, 1], index_vector_dim = 1>}> ({\n ^bb0(%%p: tensor<f32>, %%q: "
+		"tensor<f32>):\n  %%r = stablehlo.add %%p, %%q : tensor<f32>\n  "
+		"stablehlo.return %%r : tensor<f32>\n }) : (%s, tensor<8x2xi32>, %s) -> "
+		"%s\n",
+		g->n, v, at, g->n - 1, offset, type_text(g, &t), type_text(g, &out),
+		type_text(g, &t));
+	add_value(g, t);
+}
+
 /* A slice of one element or of all in another place of a dimension. */
 static void add_update(struct drawing *g, int v)
 {
@@ -459,7 +517,10 @@ static void draw_op(struct drawing *g)
 		add_convolution(g, v);
 		break;
 	case 13:
-		add_look(g, v);
+		if (g->pool[v].rank > 1 && g->pool[v].dim[0] == 8)
+			add_pick(g, v);
+		else
+			add_look(g, v);
 		break;
 	case 14:
 		add_update(g, v);

@@ -205,11 +205,11 @@ static bool time_lowered(struct collected *out, struct collector *c, const struc
 }
 
 static bool time_pairs(struct collected *out, struct collector *c,
-                       const struct instruction *op, struct text *why)
+                       const struct instruction *op, double share, struct text *why)
 {
 	const struct ints pairs = op->as.collective->pairs;
 	struct pair *pair = arena_alloc(c->scratch, (size_t)pairs.n / 2, sizeof(*pair));
-	double bytes = (double)op_result_bytes(c->p, op);
+	double bytes = (double)op_result_bytes(c->p, op) / share;
 	struct lowered l;
 	int32_t n = 0;
 
@@ -223,12 +223,15 @@ static bool time_pairs(struct collected *out, struct collector *c,
 	if (!n)
 		return true;
 	out->collective = "permute";
-	out->bytes = op_result_bytes(c->p, op);
+	out->bytes = (int64_t)llround(bytes);
 	for (int32_t i = 0; i < n && !out->several; i++)
 		out->several = likely_several(
 			c->m, (int32_t[]){pair[i].src, pair[i].dst}, 2);
-	return lower_pairs(&l, c->scratch, c->m, pair, n, bytes, why) &&
-	       time_lowered(out, c, &l, why);
+	if (!lower_pairs(&l, c->scratch, c->m, pair, n, bytes, why) ||
+	    !time_lowered(out, c, &l, why))
+		return false;
+	out->time_s *= share;
+	return true;
 }
 
 /* A step of a plan whose messages only the plan knows. */
@@ -272,7 +275,7 @@ bool collect(struct collected *out, struct collector *c, const struct instructio
 		*one = (struct collected){.best_s = c->best ? 0 : NAN};
 		done = at->plan ? time_step(one, c, op, &reason)
 		       : op->code == HLO_COLLECTIVE_PERMUTE
-		               ? time_pairs(one, c, op, &reason)
+		               ? time_pairs(one, c, op, share, &reason)
 		               : time_groups(one, c, op, code, share, &reason);
 		*list_add(&c->refused, c->arena) =
 			done ? NULL : arena_strdup(c->arena, reason.s ? reason.s : "");

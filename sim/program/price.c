@@ -18,6 +18,7 @@ struct pricer_state {
 	struct program *p;
 	struct collector *collector; /* NULL without a machine */
 	const bool *scattered;       /* [ops], or NULL: collectives run as they stand */
+	const int32_t *gathered;     /* [ops] the gather that an op repeats, -1; or NULL */
 	const double *share;         /* [ops], or NULL */
 	double *runs; /* of each region that is not in line with another, in a step */
 };
@@ -65,7 +66,8 @@ static void price_collective(struct pricer_state *s, const struct kernel *k, dou
 	                     .count = runs};
 	struct text why = {0};
 
-	if (op->async == ASYNC_DONE || op->async == ASYNC_UPDATE)
+	if (op->async == ASYNC_DONE || op->async == ASYNC_UPDATE ||
+	    (s->gathered && s->gathered[k->op] >= 0))
 		return;
 	one.bytes = (double)op_result_bytes(s->p, op);
 	one.time_s = NAN;
@@ -223,8 +225,11 @@ bool program_price(struct program_price *out, struct arena *a, struct program *p
 	*out = (struct program_price){.program = p, .machine = m};
 	s.runs = arena_alloc(a, (size_t)p->region.n, sizeof(*s.runs));
 	s.runs[p->entry] = 1;
-	if (!o->raw && p->stage != STAGE_OPTIMISED)
-		s.share = clean_combined(a, p, s.scattered = clean_scattered(a, p));
+	if (!o->raw && p->stage != STAGE_OPTIMISED) {
+		s.scattered = clean_scattered(a, p);
+		s.gathered = clean_gathered(a, p);
+		s.share = clean_combined(a, p, s.scattered, s.gathered);
+	}
 	if (m)
 		s.collector = collector_new(p, m, o->devices, o->best);
 	trips_warn(p);

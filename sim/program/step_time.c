@@ -44,7 +44,34 @@ static int64_t node_devices(const struct machine *m, const int32_t *devices, int
 	return k;
 }
 
-static void add_up(struct step_time *out, const double *tuning)
+/*
+ * Sends tokens to experts beside the kernels of another micro batch, as far as there are
+ * such kernels (moe.overlap). What sends takes its share of the processors: a second of it
+ * lets the kernels do 1 - share of a second's work.
+ */
+static void hide_dispatch(struct step_time *out, double share)
+{
+	struct program_price *p = &out->price;
+	double *exposed_s = out->overlapped.exposed_s, sent_s = 0, beside_s, hidden_s;
+
+	for (int64_t i = 0; i < out->program.op.n && exposed_s; i++)
+		if (out->program.op.at[i].code == HLO_ALL_TO_ALL)
+			sent_s += exposed_s[i];
+	if (!(sent_s > 0))
+		return;
+	beside_s = p->compute_s - (p->communication_s - p->exposed_s);
+	hidden_s = out->facts.paired * fmin(sent_s, beside_s / (1 - fmin(share, 0.99)));
+	if (!(hidden_s > 0))
+		return;
+	for (int64_t i = 0; i < out->program.op.n; i++)
+		if (out->program.op.at[i].code == HLO_ALL_TO_ALL)
+			exposed_s[i] *= 1 - hidden_s / sent_s;
+	p->exposed_s -= hidden_s;
+	p->step_s -= hidden_s;
+	out->contention_s += share * hidden_s;
+}
+
+static void add_up(struct step_time *out, const double *tuning, enum overlap overlap)
 {
 	const struct program_price *p = &out->price;
 	double hidden = p->communication_s - p->exposed_s, experts_Bps;
@@ -52,6 +79,8 @@ static void add_up(struct step_time *out, const double *tuning)
 	/* A sum of many spans may miss the rest by a rounding error. */
 	if (hidden > 1e-9 * p->communication_s)
 		out->contention_s = tuning[TUNING_CONTENTION] * hidden;
+	if (out->facts.paired > 0 && overlap != OVERLAP_NONE)
+		hide_dispatch(out, tuning[TUNING_EXPERTS_CONTENTION]);
 	experts_Bps = tuning[out->facts.expert_nodes ? TUNING_EXPERTS_NODES_BPS
 	                                             : TUNING_EXPERTS_BPS];
 	if (experts_Bps > 0)
@@ -91,7 +120,7 @@ enum status step_time(struct step_time *out, struct arena *a,
 	if (!good)
 		return error_set(e, E_RANGE, at, "the step has too many ops");
 	program_overlap(&out->overlapped, a, &out->price, how.devices, overlap);
-	add_up(out, machine->tuning.value);
+	add_up(out, machine->tuning.value, overlap);
 	out->tokens_per_s = out->facts.tokens / out->step_s / (double)out->facts.devices;
 	out->mfu = peak > 0 ? out->facts.model_flops / out->step_s / peak : NAN;
 	out->peak_bytes = out->live.peak_bytes + out->facts.held_bytes;

@@ -16,8 +16,9 @@ struct step_time {
 	struct overlapped overlapped;
 	struct liveness live;
 	/*
-	 * What comes on top of the program: kernels that are slower while communication runs
-	 * beside them (the machine's contention of it), and idle time: in each step of an
+	 * What comes on top of the program: all-to-alls of experts that kernels of another
+	 * micro batch hide (moe.overlap) are not exposed; kernels that are slower while
+	 * communication runs beside them (the machine's contention of it); and idle time: in each step of an
 	 * eager framework, whose host launches kernel by kernel and synchronises; and for
 	 * tokens that go to experts in any, whose order and numbers have to be found out.
 	 */

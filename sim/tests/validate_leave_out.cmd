@@ -1,5 +1,5 @@
 # Steps of a machine with other constants than the family has, as they would be measured: 0.6 of the peak, and
-# a contention of 0.25. Whatever set or model is left out, constants near these are found, and the times.
+# a contention of 0.25. Whatever set, model or scale is left out, constants near these are found, and the times.
 echo 'set,name,model,platform,parallel,seq,global_batch,micro_batch,precision,fuse,zero,recompute,attention,measured_s,left_out,detail,source' >"$TMPDIR/steps.csv"
 sed 's/recompute: full, zero: 3, fuse: eager/zero: 3, fuse: compiled/' scenarios/models/gpt-7b.yaml >"$TMPDIR/m.yaml"
 row() {

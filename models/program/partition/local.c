@@ -157,7 +157,9 @@ static void choose(struct axes *factor, struct split *b, const struct instructio
 void split_local(struct split *b, const struct instruction *op)
 {
 	struct op_rule rule;
-	bool known = op_rule_of(&rule, b->a, b->p, op);
+	bool xla = b->ask->partitioner == PARTITIONER_XLA;
+	bool known = xla ? op_rule_parallel(&rule, b->a, b->p, op)
+	                 : op_rule_of(&rule, b->a, b->p, op);
 	struct axes *factor;
 	int32_t *operand = arena_alloc(b->a, (size_t)op->noperands + 1, sizeof(*operand));
 	int32_t *layout = arena_alloc(b->a, (size_t)op->noperands + 1, sizeof(*layout));

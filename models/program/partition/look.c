@@ -202,7 +202,9 @@ static int32_t shift(struct split *b, const struct instruction *op,
 	for (int32_t i = 0; i < n && op->code == HLO_GATHER; i++) {
 		int32_t d = (int32_t)g->start_index_map.at[i], here;
 
-		if (!is_shifted(op, rule, factor, d))
+		if (!is_shifted(op, rule, factor, d) ||
+		    rule->factor.at[split_factor(rule, factor, 0, d)].kind ==
+		            FACTOR_PASS)
 			continue;
 		here = split_inside(b, op, component(b, op, indices, i), 0,
 		                    b->q->value.at[operand[0]].type.dim[d]);

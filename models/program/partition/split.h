@@ -140,16 +140,20 @@ struct halo {
 	int32_t dim;
 	int64_t first, step, size;
 	int32_t fill; /* scalar of the new program */
+	/* Of an array that is dilated: what its windows have in front of the first and behind
+	 * the last element of theirs. */
+	int64_t lead, tail;
 };
 
-/* Elements of other tiles that a device takes for that at most. */
-int64_t split_halo_size(const struct halo *h, int64_t whole, int64_t shards);
+/* Whether devices exchange that; else they gather the array, which is hardly more. */
+bool split_halo_fits(const struct halo *h, int64_t whole, int64_t shards);
 
 /*
  * Makes that of `value`, the tiles of an array in a layout, as XLA does
  * (spmd_partitioner_util.cc, ExchangeHaloAndGetValidData): the largest border of all devices comes
  * by permutes from as many tiles on either side as it covers, each device cuts its own window
- * out of its tile between them, and masks what is outside.
+ * out of its tile between them, and masks what is outside. Windows that are further away than
+ * twice their size come piece by piece (row_far).
  */
 int32_t split_halo(struct split *b, const struct instruction *like, int32_t value,
                    int32_t layout, const struct halo *h, int64_t whole);
@@ -165,9 +169,9 @@ int64_t *split_tiles(struct split *b, int32_t layout, int32_t dim);
 
 /*
  * Leaves out axes along which an op moves elements, unless neighbours can exchange them: slices,
- * padding between no elements, reversals of tiles that are alike, windows over an array that is
- * not dilated; and convolutions whose kernel is split, not reversed, into equal parts. Borders
- * must be smaller than what gathering would bring.
+ * padding, reversals of tiles that are alike, windows over an array, which may be dilated if the
+ * windows of all devices begin alike between its elements; and convolutions whose kernel is
+ * split, not reversed, into equal parts. Borders must be smaller than what gathering would bring.
  */
 void split_windows_keep(struct split *b, const struct instruction *op,
                         const struct op_rule *rule, struct axes *factor);

@@ -87,6 +87,31 @@ static void window_halo(struct halo *h, const struct window *w, int32_t k, int64
 	h->size = (out - 1) * stride + (size - 1) * dilate + 1;
 }
 
+/* How far the operand's elements are apart for the op. */
+static int64_t dilation(const struct instruction *op, const struct moved *m)
+{
+	switch (op->code) {
+	case HLO_PAD:
+		return op->as.slice->stride.at[m->at] + 1;
+	case HLO_REDUCE_WINDOW:
+		return number(op->as.window->lhs_dilate, m->at, 1);
+	case HLO_CONVOLUTION:
+		return number(op->as.conv->window.lhs_dilate, m->at, 1);
+	default:
+		return 1;
+	}
+}
+
+/* From positions of the dilated array to elements. They are the same for all devices. */
+static void undilate(struct halo *h, int64_t apart)
+{
+	h->lead = (apart - h->first % apart) % apart;
+	h->first = (h->first + h->lead) / apart;
+	h->tail = (h->size - h->lead - 1) % apart;
+	h->size = h->size > h->lead ? (h->size - h->lead - 1) / apart + 1 : 0;
+	h->step /= apart;
+}
+
 /* What a device needs of the operand along a moved dimension; the fill is left out. */
 static void halo_of(struct halo *h, const struct split *b, const struct instruction *op,
                     const struct moved *m, int64_t shards)
@@ -116,6 +141,10 @@ static void halo_of(struct halo *h, const struct split *b, const struct instruct
 		window_halo(h, &op->as.conv->window, m->at, tile, part,
 		            m->sums ? part : 0);
 	}
+	if (h->step % dilation(op, m))
+		h->size = 0;
+	else
+		undilate(h, dilation(op, m));
 }
 
 /* Whether neighbours can exchange what is moved, and that is less than all that they have. */
@@ -131,12 +160,9 @@ static bool can_move(const struct split *b, const struct instruction *op,
 		return true;
 	if (op->code == HLO_REVERSE)
 		return in->dim[m->in] % shards == 0;
-	if (op->code == HLO_PAD && op->as.slice->stride.at[m->at])
-		return false;
 	if (op->code == HLO_REDUCE_WINDOW && op->noperands != 2)
 		return false;
-	if ((op->code == HLO_REDUCE_WINDOW || op->code == HLO_CONVOLUTION) &&
-	    number(w->lhs_dilate, m->at, 1) != 1)
+	if (m->sums && dilation(op, m) != 1)
 		return false;
 	if (m->sums) {
 		const struct value_type *k =
@@ -146,8 +172,7 @@ static bool can_move(const struct split *b, const struct instruction *op,
 			return false;
 	}
 	halo_of(&h, b, op, m, shards);
-	return split_halo_size(&h, in->dim[m->in], shards) <
-	       (shards - 1) * tile_size(in, m->in, shards);
+	return h.size > 0 && split_halo_fits(&h, in->dim[m->in], shards);
 }
 
 /* Whether a dimension has several factors that are split, of which only one can move. */
@@ -216,24 +241,27 @@ void split_windows_take(struct split *b, const struct instruction *op,
 	}
 }
 
-static void set(struct split *b, const int64_t **list, int32_t n, int32_t k, int64_t to)
+/* A list that is not there is of `usual` numbers. */
+static void set(struct split *b, const int64_t **list, int32_t n, int32_t k, int64_t to,
+                int64_t usual)
 {
 	int64_t *at;
 
-	if (!*list)
+	if (!*list && to == usual)
 		return;
-	at = arena_dup(b->a, *list, (size_t)n, sizeof(*at));
-	at[k] = to;
+	at = arena_alloc(b->a, (size_t)n, sizeof(*at));
+	for (int32_t i = 0; i < n; i++)
+		at[i] = i == k ? to : number(*list, i, usual);
 	*list = at;
 }
 
 static void set_window(struct split *b, struct window *w, const struct moved *m,
-                       const struct value_type *kernel)
+                       const struct halo *h, const struct value_type *kernel)
 {
-	set(b, &w->low, w->n, m->at, 0);
-	set(b, &w->high, w->n, m->at, 0);
+	set(b, &w->low, w->n, m->at, h->lead, 0);
+	set(b, &w->high, w->n, m->at, h->tail, 0);
 	if (kernel)
-		set(b, &w->size, w->n, m->at, kernel->dim[m->kernel]);
+		set(b, &w->size, w->n, m->at, kernel->dim[m->kernel], 1);
 }
 
 void split_windows_set(struct split *b, const struct instruction *op,
@@ -248,23 +276,25 @@ void split_windows_set(struct split *b, const struct instruction *op,
 		struct slice_attr slice;
 		struct window window;
 		struct conv_attr conv;
+		struct halo h;
 
 		if (m.factor < 0 || is_still(op, in, &m) || op->code == HLO_REVERSE)
 			continue;
+		halo_of(&h, b, op, &m, axes_shards(&factor[m.factor]));
 		if (op->code == HLO_CONVOLUTION) {
 			conv = *added->as.conv;
-			set_window(b, &conv.window, &m,
+			set_window(b, &conv.window, &m, &h,
 			           &b->q->value.at[op_operand(b->q, added, 1)].type);
 			added->as.conv = arena_dup(b->a, &conv, 1, sizeof(conv));
 		} else if (op->code == HLO_REDUCE_WINDOW) {
 			window = *added->as.window;
-			set_window(b, &window, &m, NULL);
+			set_window(b, &window, &m, &h, NULL);
 			added->as.window = arena_dup(b->a, &window, 1, sizeof(window));
 		} else {
 			slice = *added->as.slice;
-			set(b, &slice.start.at, slice.start.n, m.at, 0);
+			set(b, &slice.start.at, slice.start.n, m.at, h.lead, 0);
 			set(b, &slice.limit.at, slice.limit.n, m.at,
-			    op->code == HLO_PAD ? 0 : tile->dim[m.in]);
+			    op->code == HLO_PAD ? h.tail : tile->dim[m.in], 0);
 			added->as.slice = arena_dup(b->a, &slice, 1, sizeof(slice));
 		}
 	}

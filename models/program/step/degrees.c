@@ -84,6 +84,15 @@ bool step_divides(const struct architecture *m, const struct step_degrees *d,
 		            (long long)d->expert, (long long)m->moe.experts);
 		return false;
 	}
+	if (m->moe.overlap && d->pipeline > 1 && t->interleave < 2) {
+		text_printf(why, "moe.overlap in a pipeline needs train.interleave of 2 "
+		                 "or more");
+		return false;
+	}
+	if (m->moe.overlap && t->recompute == RECOMPUTE_FULL) {
+		text_printf(why, "moe.overlap does not go with train.recompute full");
+		return false;
+	}
 	return divides(why, m->heads, d->tensor, "heads", "tensor") &&
 	       divides(why, m->ffn, d->tensor, "ffn", "tensor") &&
 	       divides(why, architecture_vocab(m), d->tensor, "vocab", "tensor") &&

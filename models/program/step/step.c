@@ -37,6 +37,22 @@ static double expert_bytes(const struct stage *g)
 	       dtype_find(s->type, strlen(s->type))->bits / 8;
 }
 
+/*
+ * How much of the micro batches' work is a forward pass beside a backward pass. Passes are as
+ * many as there are micro batches, times the stages of a device. Forward ones that come before
+ * the first backward one have no partner: on the last stage of an interleaved pipeline as many
+ * as it takes to fill all stages but one of each device (arXiv 2104.04473, 2.2), and one more.
+ */
+static double paired(const struct step_degrees *d, const struct model_train *t,
+                     int64_t micro_batches)
+{
+	int64_t stages = t->interleave > 1 ? t->interleave : 1;
+	int64_t passes = micro_batches * stages;
+	int64_t first = (stages - 1) * d->pipeline + 1;
+
+	return first < passes ? (double)(passes - first) / (double)passes : 0;
+}
+
 static void tell_facts(struct step_facts *f, const struct stage *g,
                        const struct step_degrees *d)
 {
@@ -54,6 +70,7 @@ static void tell_facts(struct step_facts *f, const struct stage *g,
 		if (architecture_has_experts(m, g->first + i))
 			f->expert_bytes += (double)f->micro_batches * expert_bytes(g);
 	f->expert_nodes = m->moe.dispatch == DISPATCH_NODES;
+	f->paired = m->moe.overlap ? paired(d, t, f->micro_batches) : 0;
 	f->tokens = tokens = (double)t->global_batch * (double)t->seq;
 	f->params = (double)model_parameters(m);
 	f->model_flops = (6 * active + 12 * (double)m->layers * (double)m->heads *

@@ -32,6 +32,7 @@ enum column {
 	INTERLEAVE,
 	UNITS,
 	DISPATCH,
+	EXPERTS_OVERLAP,
 	COLUMNS
 };
 static const char *const columns[COLUMNS] = {
@@ -39,7 +40,7 @@ static const char *const columns[COLUMNS] = {
 	"left_out",     "platform",    "model",     "parallel",   "seq",
 	"global_batch", "micro_batch", "precision", "fuse",       "sequence",
 	"zero",         "recompute",   "attention", "interleave", "units",
-	"dispatch",
+	"dispatch",     "experts_overlap",
 };
 
 struct table_reader {
@@ -173,17 +174,21 @@ static const char *model_path(struct table_reader *r, int64_t row)
 static enum status read_job(struct step_job *out, struct table_reader *r, int64_t row)
 {
 	static const char *const dispatches[] = {"copies", "nodes", NULL};
+	static const char *const flags[] = {"no", "yes", NULL};
 	struct architecture *m = &out->model;
 	struct step_degrees *d = &out->degrees;
 	const char *path = model_path(r, row);
+	int overlap;
 
 	if (!path || architecture_read(m, r->scratch, path, r->error) != OK ||
 	    read_train(r, row, &m->train) != OK ||
 	    read_word(r, row, DISPATCH, dispatches, &m->moe.dispatch) != OK ||
+	    read_word(r, row, EXPERTS_OVERLAP, flags, &overlap) != OK ||
 	    step_degrees_parse(d, r->scratch, sheet_text(&r->sheet, row, PARALLEL),
 	                       sheet_where(&r->sheet, row, PARALLEL), r->error) != OK ||
 	    open_machine(r, row) != OK)
 		return r->error->code;
+	m->moe.overlap = overlap;
 	out->machine = r->machine;
 	out->ndevices = step_devices(d);
 	return spread(&out->devices, r, row, out->ndevices);
@@ -272,8 +277,7 @@ static enum status read_row(struct measured_step *out, struct table_reader *r,
 		.communication_s = NAN,
 		.bubble_s = NAN,
 		.idle_s = NAN,
-		.without_set_s = NAN,
-		.without_model_s = NAN,
+		.without_s = {NAN, NAN, NAN},
 		.peak_bytes = NAN,
 		.device_bytes = NAN,
 		.line = csv_where(&r->sheet.csv, row).line,
@@ -363,15 +367,14 @@ static enum status hold_out_rows(struct step_table *t, struct table_reader *r,
 
 		if (isnan(s->time_s))
 			continue;
-		if (before) {
-			s->without_set_s = before->without_set_s;
-			s->without_model_s = before->without_model_s;
-		} else if (time_without(&s->without_set_s, r, s, i,
-		                        step_table_fit_of(t, s, true)) != OK ||
-		           time_without(&s->without_model_s, r, s, i,
-		                        step_table_fit_of(t, s, false)) != OK) {
-			return r->error->code;
-		}
+		for (int held = 0; held < STEP_HELD; held++)
+			if (before)
+				s->without_s[held] = before->without_s[held];
+			else if (time_without(&s->without_s[held], r, s, i,
+			                      step_table_fit_of(
+						      t, s, (enum step_held)held)) !=
+			         OK)
+				return r->error->code;
 		arena_reset(r->scratch);
 	}
 	return OK;

@@ -32,6 +32,14 @@
 enum { STEP_CONSTANTS = 6 };
 extern const enum tuning_key step_constants[STEP_CONSTANTS];
 
+/* What is left out with a row, of the rows of its machine. */
+enum step_held {
+	HELD_SET,   /* its set */
+	HELD_MODEL, /* its model in that set */
+	HELD_SCALE, /* all jobs of about as many devices (step_scale) */
+	STEP_HELD
+};
+
 struct measured_step {
 	const char *set, *name, *detail, *source,
 		*left_out; /* left_out NULL: simulated */
@@ -53,20 +61,21 @@ struct measured_step {
 	 */
 	double own[STEP_CONSTANTS], slope[STEP_CONSTANTS];
 	/*
-	 * Seconds with constants that were fitted without the row's set, and without the row's
-	 * model in that set; NaN: there is nothing else to fit one to that it depends on.
+	 * Seconds with constants that were fitted without the row and what is left out with
+	 * it; NaN: there is nothing else to fit one to that it depends on.
 	 */
-	double without_set_s, without_model_s;
+	double without_s[STEP_HELD];
 	double peak_bytes, device_bytes; /* held by a device; that it has */
 	int64_t line;
 };
 
 /*
- * Constants of a family, fitted to its rows but for those of one set, or of one model of it, by
- * their slopes. One on which no other row depends keeps the family's value.
+ * Constants of a family, fitted to its rows but for those left out, by their slopes. One on
+ * which no other row depends keeps the family's value.
  */
 struct step_fit {
-	const char *family, *set, *name; /* name NULL: the whole set is left out */
+	enum step_held held;
+	const char *family, *set, *name, *scale; /* of the rows left out, as far as it counts */
 	size_t n, others;                /* rows left out, and fitted to */
 	double value[STEP_CONSTANTS];
 	bool kept[STEP_CONSTANTS]; /* not fitted, although rows left out depend on it */
@@ -100,8 +109,8 @@ struct step_table {
 bool step_table_is(const char *path);
 
 /*
- * Reads a file and simulates its rows; everything is the arena's. With `hold_out` sets and
- * models are left out in turn, which takes several times as long. It is an error at a field
+ * Reads a file and simulates its rows; everything is the arena's. With `hold_out` sets,
+ * models and scales are left out in turn, which takes several times as long. It is an error at a field
  * if a column is missing or a value is none, and what models, degrees and platforms say is
  * wrong.
  */
@@ -115,12 +124,16 @@ enum status step_jobs_read(struct step_jobs *out, struct arena *a, const char *p
 /* Returns what times are straight in: the value of a constant, or one over it. */
 double step_constant_term(int k, double value);
 
-/* Adds the fits of all sets and models of a table whose rows have slopes. */
+/* Returns "up to 8", "9 to 64", "65 to 512" or "more than 512", a scale of jobs. */
+const char *step_scale(int64_t devices);
+
+/* Adds the fits of all sets, models and scales of a table whose rows have slopes. */
 void step_table_fit(struct step_table *t, struct arena *a);
 
-/* Returns the fit that leaves the row out, with its whole set or its model; NULL: none. */
+/* Returns the fit that leaves the row out with others; NULL: none. */
 const struct step_fit *step_table_fit_of(const struct step_table *t,
-                                         const struct measured_step *s, bool set);
+                                         const struct measured_step *s,
+                                         enum step_held held);
 
 /* Returns whether all constants that a row left out depends on were fitted to others. */
 bool step_fit_tells(const struct step_fit *f, const struct measured_step *s);

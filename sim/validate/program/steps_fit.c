@@ -31,7 +31,18 @@ static bool in_family(const struct measured_step *s, const struct step_fit *f)
 
 static bool left_out(const struct measured_step *s, const struct step_fit *f)
 {
-	return !strcmp(s->set, f->set) && (!f->name || !strcmp(s->name, f->name));
+	if (f->held == HELD_SCALE)
+		return !strcmp(step_scale(s->devices), f->scale);
+	return !strcmp(s->set, f->set) &&
+	       (f->held == HELD_SET || !strcmp(s->name, f->name));
+}
+
+const char *step_scale(int64_t devices)
+{
+	return devices <= 8     ? "up to 8"
+	       : devices <= 64  ? "9 to 64"
+	       : devices <= 512 ? "65 to 512"
+	                        : "more than 512";
 }
 
 double step_constant_term(int k, double value)
@@ -100,14 +111,17 @@ static void look_at_rows(struct fitting *f, struct step_fit *out)
 
 /* Fits from the family's own values; false if there are too few other rows. */
 static bool fit(struct step_fit *out, const struct step_table *t,
-                const struct measured_step *s, bool set)
+                const struct measured_step *s, enum step_held held)
 {
 	struct fitting f = {.t = t, .of = out};
 	struct fit_model m = {.residuals = residuals, .self = &f, .scale = SOFT};
 	double x[STEP_CONSTANTS], se[STEP_CONSTANTS];
 
-	*out = (struct step_fit){
-		.family = s->family, .set = s->set, .name = set ? NULL : s->name};
+	*out = (struct step_fit){.held = held,
+	                         .family = s->family,
+	                         .set = s->set,
+	                         .name = s->name,
+	                         .scale = step_scale(s->devices)};
 	look_at_rows(&f, out);
 	memcpy(f.own, s->own, sizeof(f.own));
 	memcpy(out->value, s->own, sizeof(out->value));
@@ -131,12 +145,13 @@ bool step_fit_tells(const struct step_fit *f, const struct measured_step *s)
 }
 
 const struct step_fit *step_table_fit_of(const struct step_table *t,
-                                         const struct measured_step *s, bool set)
+                                         const struct measured_step *s,
+                                         enum step_held held)
 {
 	for (int64_t i = 0; i < t->fit.n; i++) {
 		const struct step_fit *f = &t->fit.at[i];
 
-		if (in_family(s, f) && left_out(s, f) && !f->name == set)
+		if (f->held == held && in_family(s, f) && left_out(s, f))
 			return f;
 	}
 	return NULL;
@@ -146,12 +161,13 @@ void step_table_fit(struct step_table *t, struct arena *a)
 {
 	struct step_fit one;
 
-	for (int set = 1; set >= 0; set--)
+	for (int held = 0; held < STEP_HELD; held++)
 		for (int64_t i = 0; i < t->n; i++) {
 			const struct measured_step *s = &t->row[i];
 
-			if (!isnan(s->time_s) && !step_table_fit_of(t, s, set) &&
-			    fit(&one, t, s, set))
+			if (!isnan(s->time_s) &&
+			    !step_table_fit_of(t, s, (enum step_held)held) &&
+			    fit(&one, t, s, (enum step_held)held))
 				*list_add(&t->fit, a) = one;
 		}
 }

@@ -39,10 +39,7 @@ static const char *by_size(const struct measured_step *s)
 
 static const char *by_devices(const struct measured_step *s)
 {
-	return s->devices <= 8     ? "up to 8"
-	       : s->devices <= 64  ? "9 to 64"
-	       : s->devices <= 512 ? "65 to 512"
-	                           : "more than 512";
+	return step_scale(s->devices);
 }
 
 static const char *by_parallelism(const struct measured_step *s)
@@ -69,12 +66,17 @@ static double own_s(const struct measured_step *s)
 
 static double without_set_s(const struct measured_step *s)
 {
-	return s->without_set_s;
+	return s->without_s[HELD_SET];
 }
 
 static double without_model_s(const struct measured_step *s)
 {
-	return s->without_model_s;
+	return s->without_s[HELD_MODEL];
+}
+
+static double without_scale_s(const struct measured_step *s)
+{
+	return s->without_s[HELD_SCALE];
 }
 
 /* Errors of the rows of a class; `name` NULL: of all. */
@@ -185,11 +187,12 @@ static void left_out_table(const struct pen *pen, const struct step_table *t)
 static void held_out_row(struct pen_table *table, struct arena *a,
                          const struct step_table *t, class_of class, const char *name)
 {
-	static const seconds_of seconds[] = {own_s, without_set_s, without_model_s};
+	static const seconds_of seconds[1 + STEP_HELD] = {
+		own_s, without_set_s, without_model_s, without_scale_s};
 	const char **cell = words_row(table);
 
 	cell[0] = name ? name : "all";
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 1 + STEP_HELD; i++) {
 		struct factors f = errors_of(t, class, name, seconds[i], a);
 
 		cell[1 + 2 * i] = words_count(a, f.n);
@@ -200,12 +203,13 @@ static void held_out_row(struct pen_table *table, struct arena *a,
 static void held_out_table(const struct pen *pen, const struct step_table *t, int kind)
 {
 	const char *head[] = {kinds[kind].name, "n", "as shipped", "n",
-	                      "without its set", "n", "without its model"};
+	                      "without its set", "n", "without its model", "n",
+	                      "without its scale"};
 	struct arena *a = pen->arena;
 	int n;
 	const char **class = classes_of(&n, t, kinds[kind].class, a);
 	struct pen_table table =
-		words_table(a, kinds[kind].caption, "lrrrrrr", head, (size_t)n + 1);
+		words_table(a, kinds[kind].caption, "lrrrrrrrr", head, (size_t)n + 1);
 
 	for (int i = 0; i < n; i++)
 		held_out_row(&table, a, t, kinds[kind].class, class[i]);
@@ -243,7 +247,7 @@ static void fits_table(const struct pen *pen, const struct step_table *t)
 		const struct step_fit *f = &t->fit.at[i];
 		const char **cell;
 
-		if (f->name)
+		if (f->held != HELD_SET)
 			continue;
 		cell = words_row(&table);
 		cell[0] = f->set;
@@ -261,15 +265,15 @@ static void held_out_words(const struct pen *pen, const struct step_table *t)
 	pen->paragraph(
 		pen,
 		"Each set is predicted with constants of its machine that are fitted to "
-		"the other sets of it, and each model of a set with constants fitted to "
-		"all other rows of the machine; constants of experts are fitted as all "
+		"the other sets of it, each model of a set with constants fitted to all "
+		"other rows of the machine, and each scale (up to 8 devices, to 64, to "
+		"512, more) with constants fitted to its other scales; constants of experts are fitted as all "
 		"others are. A constant on which none of these rows depends keeps the "
 		"family's value, and rows that depend on it have no error here, for it "
 		"was fitted to them. Where a machine has one set nothing is left to fit "
 		"to.");
 	for (int i = 0; i < (int)KINDS; i++)
-		if (kinds[i].class == by_set || kinds[i].class == by_machine ||
-		    kinds[i].class == by_parallelism)
+		if (kinds[i].class != by_size)
 			held_out_table(pen, t, i);
 	fits_table(pen, t);
 }
@@ -310,7 +314,7 @@ void step_table_csv(FILE *out, const struct step_table *t)
 	        "set,name,platform,parallel,precision,devices,params,measured_s,time_s,"
 	        "error,compute_s,matmul_s,attention_s,exposed_s,communication_s,bubble_"
 	        "s,idle_s,"
-	        "layers,expert_bytes,peak_bytes,device_bytes,without_set_s,without_model_s,left_out,line\n");
+	        "layers,expert_bytes,peak_bytes,device_bytes,without_set_s,without_model_s,without_scale_s,left_out,line\n");
 	for (int64_t i = 0; i < t->n; i++) {
 		const struct measured_step *s = &t->row[i];
 		const char *const text[] = {s->set, s->name, s->platform, s->parallel,
@@ -319,8 +323,8 @@ void step_table_csv(FILE *out, const struct step_table *t)
 			s->measured_s, s->time_s,      error_of(s),  s->compute_s,
 			s->matmul_s,   s->attention_s, s->exposed_s, s->communication_s,
 			s->bubble_s,   s->idle_s,      s->layers,    s->expert_bytes,
-			s->peak_bytes, s->device_bytes, s->without_set_s,
-			s->without_model_s};
+			s->peak_bytes, s->device_bytes, without_set_s(s),
+			without_model_s(s), without_scale_s(s)};
 
 		for (size_t k = 0; k < sizeof(text) / sizeof(*text); k++)
 			csv_put(out, text[k], k == 0);
@@ -336,7 +340,7 @@ static json_t *row_json(const struct measured_step *s)
 {
 	return json_pack(
 		"{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:f, s:o, s:o, s:o, "
-		"s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s?, s:I}",
+		"s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s?, s:I}",
 		"set", json_text(s->set), "name", json_text(s->name), "source",
 		json_text(s->source), "platform", json_text(s->platform), "model",
 		json_text(s->model), "parallel", json_text(s->parallel), "precision",
@@ -349,8 +353,9 @@ static json_t *row_json(const struct measured_step *s)
 		json_known(s->communication_s), "bubble_s", json_known(s->bubble_s),
 		"idle_s", json_known(s->idle_s), "peak_bytes",
 		json_known(s->peak_bytes), "device_bytes", json_known(s->device_bytes),
-		"without_set_s", json_known(s->without_set_s), "without_model_s",
-		json_known(s->without_model_s), "left_out", s->left_out, "line",
+		"without_set_s", json_known(without_set_s(s)), "without_model_s",
+		json_known(without_model_s(s)), "without_scale_s",
+		json_known(without_scale_s(s)), "left_out", s->left_out, "line",
 		(json_int_t)s->line);
 }
 

@@ -20,6 +20,7 @@ struct steps {
 	int32_t *uses; /* of values */
 	LIST(struct group) group;
 	bool *reached; /* regions */
+	bool xla; /* rules are XLA's */
 };
 
 /* --- the data flow --- */
@@ -246,7 +247,8 @@ static void add_op(struct steps *b, int32_t number)
 	const struct instruction *op = &b->p->op.at[number];
 	struct flow_step step = {.op = number, .single_use = true};
 
-	if (!op_rule_of(&step.rule, b->a, b->p, op))
+	if (!(b->xla ? op_rule_parallel(&step.rule, b->a, b->p, op)
+	             : op_rule_of(&step.rule, b->a, b->p, op)))
 		return;
 	for (int32_t i = 0; i < op->noperands; i++) {
 		int32_t v = op_operand(b->p, op, i);
@@ -372,7 +374,7 @@ static int32_t next_priority(const struct shardings *s, int32_t above)
 enum status propagate(struct shardings *out, struct arena *a, struct program *p,
                       enum propagation by, struct error *e)
 {
-	struct steps b = {.a = a, .p = p, .s = out};
+	struct steps b = {.a = a, .p = p, .s = out, .xla = by == PROPAGATION_XLA};
 	struct engine engine = {.s = out, .basic = by == PROPAGATION_SHARDY_BASIC};
 	const struct region *entry = &p->region.at[p->entry];
 
