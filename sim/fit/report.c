@@ -133,8 +133,8 @@ static void left_out_table(const struct pen *pen, const struct family_fit *fit, 
 			cell[0] = fit[i].family;
 			cell[1] = s->set;
 			cell[2] = words_count(a, only ? fit[i].n : s->n);
-			cell[3] = only ? "the only set"
-			               : arena_printf(a, "%.3f", s->error);
+			cell[3] = arena_printf(a, "%.3f%s", s->error,
+			                       only ? " by priors" : "");
 			if (only)
 				continue;
 			rows += s->n;
