@@ -91,6 +91,14 @@ double nccl_inside_us(const struct nccl_group *g, enum nccl_kind kind, enum prot
 	                        : us;
 }
 
+double nccl_across_us(const struct nccl_group *g, enum nccl_kind kind, enum protocol p)
+{
+	const double *tuning = g->machine->tuning.value;
+
+	return nccl_data.net_us[kind][p] * tuning[TUNING_NET_STEP] +
+	       (p == PROTOCOL_SIMPLE ? 2e6 : 1e6) * tuning[TUNING_NET_LATENCY_S];
+}
+
 double nccl_slow_wires(const struct nccl_group *g, bool reduces)
 {
 	const struct nccl_caller *caller = &nccl_callers[g->machine->launch];

@@ -220,6 +220,38 @@ START_TEST(callers_of_sends)
 }
 END_TEST
 
+/*
+ * What a network's software adds to a message comes to each crossing, with Simple twice: two
+ * of an all-reduce over two nodes, and those of a ring with Simple 1.4 times.
+ */
+START_TEST(network_latency)
+{
+	static const struct {
+		const char *algorithm;
+		enum protocol protocol;
+		double crossings;
+	} row[] = {
+		{"ring", PROTOCOL_LL, 2},         {"ring", PROTOCOL_LL128, 2},
+		{"ring", PROTOCOL_SIMPLE, 5.6},   {"tree", PROTOCOL_LL, 2},
+		{"tree", PROTOCOL_SIMPLE, 4},     {"nvls-tree", PROTOCOL_SIMPLE, 4},
+	};
+
+	for (int i = 0; i < COUNT(row); i++) {
+		struct machine *m = tuned(2, 8, 90);
+		struct lowered l;
+		double before_s;
+
+		m->forced = (struct forced){row[i].algorithm, protocols[row[i].protocol]};
+		l = lowered_all(m, OP_ALL_REDUCE, 4096);
+		before_s = seconds_of(m, &l);
+		m->tuning.value[TUNING_NET_LATENCY_S] = 1e-3;
+		l = lowered_all(m, OP_ALL_REDUCE, 4096);
+		near(seconds_of(m, &l) - before_s, row[i].crossings * 1e-3,
+		     row[i].algorithm);
+	}
+}
+END_TEST
+
 START_TEST(pat_times)
 {
 	static const int32_t nodes[] = {3, 5, 8};
@@ -530,6 +562,7 @@ Suite *tests(void)
 	tcase_add_loop_test(c, nvls_times, 0, COUNT(multicast));
 	tcase_add_test(c, callers);
 	tcase_add_test(c, callers_of_sends);
+	tcase_add_test(c, network_latency);
 	tcase_add_test(c, pat_times);
 	tcase_add_loop_test(c, all_to_all_times, 0, COUNT(shapes));
 	tcase_add_test(c, all_to_all_channels);
