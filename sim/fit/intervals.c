@@ -276,8 +276,7 @@ static void class_print(struct text *out, const struct points *p, int64_t from_b
                         bool several)
 {
 	struct width w = width_of(p, (struct which){0});
-	double share = from_bytes < FIT_LARGE ? 1 : share_of(p);
-	double tau = share * spread_between(p);
+	double tau = share_of(p) * spread_between(p);
 	struct points named = {p->n, xmalloc(p->n + 1, sizeof(*named.at)), NULL};
 
 	memcpy(named.at, p->at, p->n * sizeof(*named.at));

@@ -10,13 +10,11 @@
  * square of the means of sets; for families without timings sqrt(2) tau, and for sends over a
  * network of a family that has another's cost of one.
  *
- * Below 1 MiB s is 1: a set's timings err alike there, by what its cluster's software takes,
- * and a dozen clusters do not tell less. From 1 MiB on errors of sets to which nothing was
- * fitted hold much of tau already, and with s = 1 intervals hold far more than they say. There
- * each set is left out of all this as well, and s is the least, of a class, with which
- * intervals made of the other sets hold four of five of its timings: the order statistic at
- * 0.8 (n+1)/n of n pairs, which holds for one more pair as well (split conformal prediction:
- * Lei et al., JASA 113, 2018).
+ * Errors of sets to which nothing was fitted hold much of tau already: with s = 1 intervals
+ * hold far more than they say. So s is no assumption: each set is left out of all this as well,
+ * and s is the least, of a class, with which intervals made of the other sets hold four of five
+ * of its timings. That is the order statistic at 0.8 (n+1)/n of n pairs, which holds for one
+ * more pair as well (split conformal prediction: Lei et al., JASA 113, 2018).
  */
 #ifndef SHARDSIM_SIM_FIT_INTERVALS_H
 #define SHARDSIM_SIM_FIT_INTERVALS_H
