@@ -124,6 +124,13 @@ enum nccl_kind {
 	NCCL_NONE = NCCL_KINDS /* not known to the tables */
 };
 
+/*
+ * Returns the microseconds of a step across nodes: the library's, times net_step, and what
+ * the network's software adds to a message (net_latency_s), with Simple twice, for a flush
+ * follows; as the library's own model takes what a network plugin tells it.
+ */
+double nccl_across_us(const struct nccl_group *g, enum nccl_kind kind, enum protocol p);
+
 struct nccl_algorithm {
 	const char *name, *help;
 	enum nccl_kind kind;
@@ -303,6 +310,7 @@ struct nccl_case {
 	int32_t n, nodes;
 	int cc;
 	bool amd; /* processors of the hosts */
+	double net_latency_us; /* that a network plugin tells */
 	struct nccl_graph graph[NCCL_KINDS];
 	double bytes; /* V */
 };
@@ -314,7 +322,8 @@ struct nccl_case {
 double nccl_tuner_us(const struct nccl_case *c, enum nccl_kind kind, enum protocol p);
 
 /*
- * Returns the case of a group on its machine; the graphs by the rules of nccl_data.c.
+ * Returns the case of a group on its machine, with the graphs that the platform states
+ * (graph_channels and so on of array/tuning.h), those it does not by the rules here.
  */
 struct nccl_case nccl_case_of(const struct nccl_group *g, enum op op, double bytes);
 

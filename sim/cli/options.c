@@ -15,9 +15,9 @@
 enum { ROWS_MAX = 40, LONG_KEYS = 256 };
 
 #define LAUNCH_ROW                                                                             \
-	{"launch", 0, "process|single|graph|xla|eager",                                        \
+	{"launch", 0, "process|single|graph|xla|eager|mpi",                                    \
          "who calls: one process per device (default), one for all, a captured graph, "        \
-         "a program of XLA, or PyTorch",                                                       \
+         "a program of XLA, PyTorch, or MPI",                                                  \
          .at = offsetof(struct library_text, launch)}
 
 const struct option_row launch_table[] = {LAUNCH_ROW, {0}};

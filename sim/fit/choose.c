@@ -142,6 +142,10 @@ int fit_choices(struct fit_choice *out, const struct validation *v, const char *
 	                   : if_not(log || family_open(family, "nic.bandwidth", a),
 	                            documented)},
 		{"net_step", if_not(s.across, one)},
+		{"net_latency_s",
+	         !s.across ? one
+	                   : if_not(has_figure(family, "net_latency_s", a),
+	                            "its network's software is not known to add one")},
 		{"net_fill_s", if_not(s.across, one)},
 		{"net_growth",
 	         !s.across
