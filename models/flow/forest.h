@@ -19,8 +19,6 @@
 #include "base/list.h"
 #include "flow/symmetry.h"
 
-enum { FLOW_DEPTH_MAX = 64 };
-
 /*
  * A message of one tree, which all its images have too, with so many bytes together. What
  * a holder sends has depth 0, what is relayed once depth 1, and so on.
@@ -52,8 +50,8 @@ struct forest {
  * by datum as well; the trees are the same.
  */
 bool forest_make(struct forest *out, const struct network *network,
-                 const struct demand *demand, const struct symmetry *symmetry, bool parts,
-                 struct arena *a);
+                 const struct demand *demand, const struct symmetry *symmetry,
+                 bool parts, struct arena *a);
 
 /* What all trees and their images put on messages, of rising src and dst. */
 struct flows {
