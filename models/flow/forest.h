@@ -4,9 +4,9 @@
  *
  * Every datum is sent in equal shares, one after the other. A share takes the cheapest
  * tree at prices that grow with a power of what a link carries so far, so that later
- * shares go where the earlier ones did not: multicommodity flow by rerouting (Garg and
- * Koenemann, SIAM J. Comput. 37, 2007; of trees Albrecht, VLSI global routing, IEEE TCAD 20,
- * 2001). A tree grows by the cheapest path from what it has to the next that wants the
+ * shares go where the earlier ones did not, and the first ones go again behind the last:
+ * multicommodity flow by rerouting (Garg and Koenemann, SIAM J. Comput. 37, 2007; of trees
+ * Albrecht, VLSI global routing, IEEE TCAD 20, 2001). A tree grows by the cheapest path from what it has to the next that wants the
  * datum (Takahashi and Matsuyama, Math. Japonica 24, 1980): who receives it hands it on, and
  * so do others that want none of it. Where there are too many data for that, those of one
  * source tile share one tree of cheapest paths. Data that symmetries turn into one another

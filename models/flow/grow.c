@@ -10,26 +10,31 @@
  */
 static const double IDLE_PRICE = 0.05, RELAY_PRICE = 0.02;
 
+/* By how much a link gets dearer before a tree that has taken it looks for other ways. */
+static const double DEARER = 1.25;
+
 /* --- prices ----------------------------------------------------------------------- */
+
+/* Returns the price of a byte on the lowest link of an orbit, for so many bytes more. */
+static double link_price(const struct growth *f, int32_t link, double bytes)
+{
+	double rate = f->net->s_per_byte[link], x = 0;
+
+	if (f->out->busiest_s > 0)
+		x = (f->load[link] + bytes * rate / f->symmetry->link_orbit_size[link]) /
+		    f->out->busiest_s;
+	x *= x;
+	x *= x;
+	return rate * (IDLE_PRICE + x * x);
+}
 
 void growth_price(struct growth *f, double bytes)
 {
-	const struct symmetry *sym = f->symmetry;
+	const int32_t *orbit = f->symmetry->link_orbit;
 
-	for (int32_t l = 0; l < f->net->nlinks; l++) {
-		double rate = f->net->s_per_byte[l], s, x = 0;
-
-		if (sym->link_orbit[l] != l) {
-			f->price[l] = f->price[sym->link_orbit[l]];
-			continue;
-		}
-		s = f->load[l] + bytes * rate / sym->link_orbit_size[l];
-		if (f->out->busiest_s > 0)
-			x = s / f->out->busiest_s;
-		x *= x;
-		x *= x;
-		f->price[l] = rate * (IDLE_PRICE + x * x);
-	}
+	for (int32_t l = 0; l < f->net->nlinks; l++)
+		f->price[l] =
+			orbit[l] == l ? link_price(f, l, bytes) : f->price[orbit[l]];
 }
 
 static double edge_price(const struct growth *f, const struct flow_edge *e)
@@ -47,12 +52,10 @@ static struct flow_message message_to(const struct growth *f, int32_t device)
 	return (struct flow_message){f->before[device], device, f->via[device]};
 }
 
-void growth_send(struct growth *f, int32_t device, double bytes)
+void growth_load(struct growth *f, const struct flow_message *m, double bytes)
 {
-	struct flow_message m = message_to(f, device);
-	int32_t depth = f->depth[device] - 1, pair[2];
 	const int32_t *link;
-	int32_t n = network_links(f->net, &m, &link, pair);
+	int32_t pair[2], n = network_links(f->net, m, &link, pair);
 
 	for (int32_t i = 0; i < n; i++) {
 		int32_t l = f->symmetry->link_orbit[link[i]];
@@ -61,9 +64,15 @@ void growth_send(struct growth *f, int32_t device, double bytes)
 			bytes * f->net->s_per_byte[l] / f->symmetry->link_orbit_size[l];
 		f->out->busiest_s = fmax(f->out->busiest_s, f->load[l]);
 	}
-	*list_add(&f->out->hops, f->arena) = (struct flow_hop){m, depth, bytes};
-	if (depth >= f->out->depths)
-		f->out->depths = depth + 1;
+}
+
+void growth_send(struct growth *f, int32_t device, double bytes)
+{
+	struct flow_message m = message_to(f, device);
+
+	growth_load(f, &m, bytes);
+	*list_add(&f->out->hops, f->arena) =
+		(struct flow_hop){m, f->depth[device] - 1, bytes};
 }
 
 void growth_note(struct growth *f, int32_t device)
@@ -92,16 +101,22 @@ static void queue(struct growth *f, int32_t node, double cost)
 	heap_queue(&f->heap, cheaper, f, node, cost);
 }
 
-void growth_begin(struct growth *f, const struct supply *s)
+/* Forgets all ways but those in the tree. */
+static void forget_ways(struct growth *f)
 {
 	while (heap_take(&f->heap, cheaper, f) >= 0)
 		;
+	for (int32_t i = 0; i < 2 * f->net->nhubs; i++)
+		f->entry[i].src = -1;
+}
+
+void growth_begin(struct growth *f, const struct supply *s)
+{
+	forget_ways(f);
 	for (int32_t d = 0; d < f->net->n; d++) {
 		f->via[d] = GROWTH_UNREACHED;
 		f->has[d] = f->wants[d] = false;
 	}
-	for (int32_t i = 0; i < 2 * f->net->nhubs; i++)
-		f->entry[i].src = -1;
 	for (int32_t i = 0; i < s->holders.n; i++) {
 		int32_t d = s->holders.device[i];
 
@@ -228,11 +243,42 @@ void growth_look(struct growth *f, int32_t node)
 		look_out_of(f, node - f->net->n);
 }
 
+/* Queues a device of the tree. */
+static void queue_joined(struct growth *f, int32_t device)
+{
+	queue(f, device, f->depth[device] * RELAY_PRICE * f->net->s_per_byte[0]);
+}
+
 void growth_join(struct growth *f, int32_t device)
 {
 	f->depth[device] = next_depth(f, f->depth[f->before[device]], f->via[device]);
 	f->has[device] = true;
-	queue(f, device, f->depth[device] * RELAY_PRICE * f->net->s_per_byte[0]);
+	queue_joined(f, device);
+}
+
+void growth_again(struct growth *f, int32_t device, double bytes)
+{
+	const struct network *net = f->net;
+	int32_t fabric = f->via[device] - net->nedges, src = f->before[device], up;
+	double price;
+
+	if (fabric < 0)
+		return;
+	up = f->symmetry->link_orbit[net->port[src * net->machine->nfabrics + fabric].up];
+	price = link_price(f, up, bytes);
+	if (price <= DEARER * f->price[up] || f->again_left < net->looks)
+		return;
+	f->again_left -= net->looks;
+	for (int32_t l = 0; l < net->nlinks; l++)
+		if (f->symmetry->link_orbit[l] == up)
+			f->price[l] = price;
+	forget_ways(f);
+	for (int32_t d = 0; d < net->n; d++) {
+		if (f->has[d])
+			queue_joined(f, d);
+		else
+			f->via[d] = GROWTH_UNREACHED;
+	}
 }
 
 void growth_room(struct growth *f)

@@ -37,6 +37,7 @@ struct growth {
 	bool *has, *wants; /* is in the tree; is to be */
 	double *bytes;     /* [devices] that pass it on a tree of cheapest paths */
 	int32_t *list, nlist;
+	int64_t again_left; /* looks that ways anew may take */
 	struct heap heap;
 	struct flow_part part; /* what is being sent */
 };
@@ -61,6 +62,15 @@ void growth_look(struct growth *f, int32_t node);
  * no further price but that of relays.
  */
 void growth_join(struct growth *f, int32_t device);
+
+/*
+ * Looks for ways anew where the link up into a switch, by which a device was reached, has
+ * become dearer by that: unlike links of a torus it can be taken again, for others.
+ */
+void growth_again(struct growth *f, int32_t device, double bytes);
+
+/* Adds bytes of a share and its images to the links of a message. */
+void growth_load(struct growth *f, const struct flow_message *m, double bytes);
 
 /* Puts bytes of a share and its images on the message by which a device is reached. */
 void growth_send(struct growth *f, int32_t device, double bytes);
