@@ -215,20 +215,19 @@ static struct schedule cut_messages(const struct schedule *s)
 
 /* Appends all rounds; false where the machine or the problem is none for it. */
 static bool build(struct schedule *out, int64_t *relay_bytes, const struct network *net,
-                  const struct demand *demand, const struct plan *plan)
+                  const struct demand *demand, const struct symmetry *symmetry,
+                  const struct plan *plan)
 {
 	struct arena *a = out->arena;
-	struct symmetry symmetry;
 	struct forest forest;
 	struct flows flows;
 	struct pipeline p;
 	double relayed;
 	int32_t fewest;
 
-	symmetry_find(&symmetry, net, demand, &plan->problem->mesh, a);
-	if (!forest_make(&forest, net, demand, &symmetry, false, a))
+	if (!forest_make(&forest, net, demand, symmetry, false, a) ||
+	    !flows_of_forest(&flows, &forest, net, symmetry, a))
 		return false;
-	flows_of_forest(&flows, &forest, net, &symmetry, a);
 	relayed = relayed_bytes(&flows, demand, a);
 	fewest = fewest_chunks(plan, relayed);
 	if (fewest == 0)
@@ -242,13 +241,13 @@ static bool build(struct schedule *out, int64_t *relay_bytes, const struct netwo
 /* Looks for a schedule that takes less than *least_s, and puts it into `out`. */
 static void try_reach(struct lowered *out, double *least_s, struct nccl_wire *wire,
                       const struct network *net, const struct demand *demand,
-                      const struct plan *plan)
+                      const struct symmetry *symmetry, const struct plan *plan)
 {
 	struct schedule own = {.arena = out->schedule.arena};
 	int64_t relay_bytes;
 	double seconds;
 
-	if (!build(&own, &relay_bytes, net, demand, plan))
+	if (!build(&own, &relay_bytes, net, demand, symmetry, plan))
 		return;
 	seconds = nccl_wire_rounds_s(&own, wire);
 	if (seconds >= *least_s)
@@ -269,19 +268,24 @@ void scheduled_exchange(struct lowered *out, const struct machine *m,
 	struct nccl_wire *wire = nccl_wire_new(a, m);
 	const struct schedule direct = out->schedule;
 	double least_s = nccl_wire_rounds_s(&direct, wire);
-	struct network net;
+	struct network all, rails;
 	struct demand demand;
-	bool shared;
+	struct symmetry symmetry;
+	bool has_all, has_rails;
 
 	for (int32_t d = 0; d < n; d++)
 		platform[d] = placement_device(place, d);
-	if (!network_make(&net, m, platform, n, FLOW_ALL, a) ||
-	    !demand_make(&demand, plan->problem, a))
+	has_all = network_make(&all, m, platform, n, FLOW_ALL, a);
+	has_rails = network_make(&rails, m, platform, n, FLOW_RAILS, a);
+	if ((!has_all && !has_rails) || !demand_make(&demand, plan->problem, a))
 		return;
-	shared = net.nhubs > 0;
-	try_reach(out, &least_s, wire, &net, &demand, plan);
-	if (network_make(&net, m, platform, n, FLOW_RAILS, a))
-		try_reach(out, &least_s, wire, &net, &demand, plan);
-	if (out->schedule.message != direct.message && shared)
+	/* what keeps rails keeps all messages, whose links are the same */
+	symmetry_find(&symmetry, has_rails ? &rails : &all, &demand,
+	              &plan->problem->mesh, a);
+	if (has_all)
+		try_reach(out, &least_s, wire, &all, &demand, &symmetry, plan);
+	if (has_rails)
+		try_reach(out, &least_s, wire, &rails, &demand, &symmetry, plan);
+	if (out->schedule.message != direct.message && (has_rails || all.nhubs > 0))
 		out->schedule = cut_messages(&out->schedule);
 }

@@ -231,6 +231,7 @@ static bool plan_work(struct growth *f)
 	} else {
 		looks *= count_trees(f, false);
 	}
+	most = most < LEAST_WORK_MAX ? most : LEAST_WORK_MAX;
 	shares = most / (looks + 1);
 	if (f->trees && count_trees(f, true) * SHARES_MAX < FEW_SHARES)
 		limit = FEW_SHARES / count_trees(f, true);

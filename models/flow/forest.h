@@ -53,7 +53,7 @@ bool forest_make(struct forest *out, const struct network *network,
                  const struct demand *demand, const struct symmetry *symmetry,
                  bool parts, struct arena *a);
 
-/* What all trees and their images put on messages, of rising src and dst. */
+/* What all trees and their images put on messages, in the order of the network. */
 struct flows {
 	int32_t depths, nmessages;
 	struct flow_message *message;
@@ -61,7 +61,8 @@ struct flows {
 	double busiest_s;
 };
 
-void flows_of_forest(struct flows *out, const struct forest *forest,
+/* Adds them up; false where there are too many. */
+bool flows_of_forest(struct flows *out, const struct forest *forest,
                      const struct network *network, const struct symmetry *symmetry,
                      struct arena *a);
 

@@ -2,8 +2,8 @@
 
 #include "base/list.h"
 
-/* More devices would take too long to look at again and again. */
-enum { DEVICES_MAX = 1024, STEPS_MAX = 64 };
+/* More messages would take too much memory. */
+enum { MESSAGES_MAX = 1 << 23, STEPS_MAX = 64 };
 
 struct making {
 	const struct machine *machine;
@@ -150,7 +150,7 @@ static bool add_hubs(struct making *k, struct flow_port *port, int fabric)
 		struct flow_port *p = &port[d * nfabrics + fabric];
 		struct flow_hub *of;
 
-		*p = (struct flow_port){-1, -1, -1};
+		*p = (struct flow_port){-1, -1, -1, -1};
 		if (domain < 0 || f->geometry != GEOMETRY_SWITCH)
 			continue;
 		domain = domain * rails + rail[at];
@@ -163,7 +163,8 @@ static bool add_hubs(struct making *k, struct flow_port *port, int fabric)
 		}
 		of = &k->hubs.at[hub[domain] - 1];
 		of->member[of->n++] = d;
-		*p = (struct flow_port){hub[domain] - 1, link_number(k, f->port[2 * at]),
+		*p = (struct flow_port){hub[domain] - 1, of->n - 1,
+		                        link_number(k, f->port[2 * at]),
 		                        link_number(k, f->port[2 * at + 1])};
 		if (p->up < 0 || p->down < 0)
 			return false;
@@ -189,11 +190,10 @@ bool network_make(struct network *out, const struct machine *m, const int32_t *p
 {
 	struct making k = {
 		.machine = m, .platform = platform, .n = n, .reach = reach, .arena = a};
+	int64_t messages = 0;
 
 	*out = (struct network){
 		.machine = m, .platform = platform, .n = n, .reach = reach};
-	if (n > DEVICES_MAX)
-		return false;
 	k.number = arena_alloc(a, (size_t)m->ndevices, sizeof(*k.number));
 	k.local = arena_alloc(a, (size_t)m->nlinks, sizeof(*k.local));
 	for (int32_t d = 0; d < m->ndevices; d++)
@@ -218,9 +218,11 @@ bool network_make(struct network *out, const struct machine *m, const int32_t *p
 	out->latency_s = k.latencies.at;
 	out->depth_max = reach == FLOW_RAILS ? 2 * m->nfabrics - 1 : FLOW_DEPTH_MAX;
 	out->looks = n + out->nedges;
-	for (int32_t h = 0; h < out->nhubs; h++)
+	for (int32_t h = 0; h < out->nhubs; h++) {
 		out->looks += 2 * (int64_t)out->hub[h].n;
-	return true;
+		messages += (int64_t)out->hub[h].n * out->hub[h].n;
+	}
+	return messages <= MESSAGES_MAX;
 }
 
 int32_t network_links(const struct network *net, const struct flow_message *message,

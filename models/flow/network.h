@@ -28,6 +28,7 @@ struct flow_hub {
 /* Where a device is on a switch: numbers of links below nlinks. */
 struct flow_port {
 	int32_t hub; /* -1: on none of that fabric */
+	int32_t at;  /* member[at] of it */
 	int32_t up, down;
 };
 

@@ -239,7 +239,8 @@ static int32_t choose_chunks(const struct making *k)
 	int64_t boxes = k->forest.parts.n * k->symmetry.order;
 	int32_t chunks;
 
-	flows_of_forest(&flows, &k->forest, &k->net, &k->symmetry, k->arena);
+	if (!flows_of_forest(&flows, &k->forest, &k->net, &k->symmetry, k->arena))
+		return 1;
 	chunks = pipeline_make(&flows, &k->net, 1, k->arena).chunks;
 	if (chunks > RELAY_CHUNKS_MAX)
 		chunks = RELAY_CHUNKS_MAX;
@@ -252,11 +253,17 @@ struct plan *relay_plan(const struct problem *p, const struct machine *m,
                         const int32_t *platform, enum flow_reach reach, struct arena *a)
 {
 	struct making k = {.problem = p, .arena = a};
+	struct network rails;
 
 	if (p->two_meshes || !network_make(&k.net, m, platform, p->ndevices, reach, a) ||
 	    !demand_make(&k.demand, p, a))
 		return NULL;
-	symmetry_find(&k.symmetry, &k.net, &k.demand, &p->mesh, a);
+	/* the symmetries of collective/scheduled.c */
+	symmetry_find(&k.symmetry,
+	              network_make(&rails, m, platform, p->ndevices, FLOW_RAILS, a)
+	                      ? &rails
+	                      : &k.net,
+	              &k.demand, &p->mesh, a);
 	if (!forest_make(&k.forest, &k.net, &k.demand, &k.symmetry, true, a) ||
 	    k.forest.depths == 0)
 		return NULL;

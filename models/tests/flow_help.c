@@ -40,6 +40,6 @@ bool flow_find(struct found *out, const struct problem *p, const struct machine 
 	if (!forest_make(&out->forest, &out->network, &out->demand, &out->symmetry,
 	                 false, a))
 		return false;
-	flows_of_forest(&out->flows, &out->forest, &out->network, &out->symmetry, a);
-	return true;
+	return flows_of_forest(&out->flows, &out->forest, &out->network, &out->symmetry,
+	                       a);
 }
