@@ -167,7 +167,7 @@ static bool lower_shift(struct lowered *out, const struct machine *m,
 			                  ids[k + 1 == g->size ? 0 : k + 1], bytes, why);
 	}
 	schedule_end(&out->schedule);
-	sent_finish(&out->schedule, m);
+	sent_finish(&out->schedule, m, NULL);
 	return done;
 }
 
@@ -236,7 +236,7 @@ static bool lower_permute(struct lowered *out, const struct machine *m,
 		done = lower_pair(out, m, placement_device(place, s->pairs[i].src),
 		                  placement_device(place, s->pairs[i].dst), bytes, why);
 	schedule_end(&out->schedule);
-	sent_finish(&out->schedule, m);
+	sent_finish(&out->schedule, m, NULL);
 	return done;
 }
 
@@ -281,7 +281,7 @@ static bool lower_transfers(struct lowered *out, struct arena *a,
 		                 (double)dtype_bytes(type, elements));
 	}
 	schedule_end(&out->schedule);
-	sent_finish(&out->schedule, m);
+	sent_finish(&out->schedule, m, NULL);
 	if (exchange && m->tuning.value[TUNING_SCHEDULED] != 0 && plan->nsteps == 1)
 		scheduled_exchange(out, m, place, plan);
 	return true;

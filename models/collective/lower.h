@@ -23,6 +23,7 @@ struct lowered {
 	double local_s;  /* packing and unpacking (local.h) */
 	double launch_s; /* one per communicating or stand-alone local step */
 	int64_t relay_bytes; /* of buffers that a schedule of messages needs to relay */
+	int32_t reach; /* its enum flow_reach (flow/network.h) */
 };
 
 /*

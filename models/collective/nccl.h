@@ -270,10 +270,12 @@ void nccl_sends_step(struct nccl_sends *out, const struct schedule *s,
  * Finishes a task that is a set of plain sends of that step: what crosses a network gets
  * its bytes on the wire, and the task the cost of as many peers as the busiest sender or
  * receiver has (of an all-to-all those are as many, and the constants are measured on
- * these), its fill inside a node, and the limit of channels of its largest message.
+ * these), its fill inside a node, and the limit of channels of its largest message. Where all
+ * tasks are one call, `again` ([messages of the schedule], else NULL) says of which messages
+ * peers are not counted, and there is no fill if any message of the call crosses a network.
  */
 void nccl_sends_task(struct schedule *s, struct task *t, struct nccl_wire *wire,
-                     const struct nccl_sends *step);
+                     const struct nccl_sends *step, const bool *again);
 
 /*
  * Stores the delay_s and least_s that a task of such sends has (schedule.h), whose bytes
