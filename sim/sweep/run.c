@@ -21,6 +21,7 @@ enum status run_keep(struct run *r, int platform, const struct row *row,
 	sweep_count(r->counts, row->status);
 	if (r->sweep->progress)
 		progress_row(r->sweep->progress, sweep_asked(r->sweep, platform),
-		             row->status);
+		             row->status == OUTCOME_FAILED ||
+		                     row->status == OUTCOME_WRONG);
 	return OK;
 }

@@ -19,8 +19,8 @@
 #include "measure/measure.h"
 #include "store/store.h"
 #include "suite/suite.h"
-#include "sweep/progress.h"
 #include "system/digest.h"
+#include "text/progress.h"
 
 enum { SWEEP_UNITS_MAX = 64 };
 
