@@ -218,6 +218,11 @@ bool parts_coexist(struct part p, struct part q)
 	       q.pre % (p.pre * p.size) == 0;
 }
 
+bool parts_are_next(struct part p, struct part q)
+{
+	return p.axis == q.axis && q.pre == p.pre * p.size;
+}
+
 static bool layout_uses(const struct layout *l, struct part part)
 {
 	int n = l->nunreduced;

@@ -91,6 +91,9 @@ bool script_overslice(struct script *out, const struct script *s, int digit,
  */
 bool parts_coexist(struct part p, struct part q);
 
+/* Returns whether the second part is of the digits of an axis that follow the first's. */
+bool parts_are_next(struct part p, struct part q);
+
 /*
  * Returns whether some layout uses a digit of the part, or cannot be with it, unreduced
  * sets included. Only layouts after step `first` on count, or all if it is -1.
@@ -126,6 +129,14 @@ void script_alone(struct script *out, const struct script *s, int i);
  */
 bool script_put(struct script *out, const struct script *s, int i,
                 const struct script *steps, struct arena *a);
+
+/*
+ * Makes the step from one layout to another over the digits of a refined script: the slice,
+ * all-gather or all-to-all that does it, or else an exchange. Returns false where sums are
+ * in the way.
+ */
+bool script_between(struct script_step *out, const struct layout *before,
+                    const struct layout *after, struct arena *a);
 
 /*
  * Puts the slice, all-gather or all-to-all that does the same in place of steps
