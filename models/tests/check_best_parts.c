@@ -302,7 +302,7 @@ START_TEST(test_overslice)
 	plan_finish(plan);
 	ck_assert(script_of_plan(&s, plan));
 	ck_assert(!script_uses(&s, y, -1) && script_uses(&s, x, -1));
-	ck_assert(script_overslice(&over, &s, 0, y, -1, arena));
+	ck_assert(script_overslice(&over, &s, 0, y, -1, false, arena));
 	plan = script_plan(&over, &prices_bytes, arena);
 	ck_assert_msg(plan_check(plan, &why), "%s", why.s);
 	plan_print_line(&text, plan);
@@ -312,7 +312,7 @@ START_TEST(test_overslice)
 	ck_assert_int_eq(plan->step[1].recv_bytes, (24 - 6) * 4);
 	ck_assert_int_eq(plan->step[2].recv_bytes, 24 * 4);
 	/* 12 is cut by 4: three are left, which y does not divide. */
-	ck_assert(!script_overslice(&over, &s, 1, y, -1, arena));
+	ck_assert(!script_overslice(&over, &s, 1, y, -1, false, arena));
 	text_free(&text);
 	text_free(&why);
 }

@@ -77,13 +77,12 @@ void script_exchange(struct script *out, const struct script *s, int first, int 
 /*
  * Over-slices: cuts digit `digit` by `part`, which no layout of the script from step
  * `first` on uses, and gathers it at the end. The part gets a digit of its own, behind
- * what the layouts cut that digit into, or on few devices lies on top of that where it
- * stays the same. It is sliced before step 0 or, if `first` >= 0,
- * the exchange of that step brings the cut tiles. Returns false where it does not
- * divide the rest.
+ * what the layouts cut that digit into, or lies on top of that (`on_top`), which must then
+ * stay the same. It is sliced before step 0 or, if `first` >= 0, the exchange of that step
+ * brings the cut tiles. Returns false where it does not divide the rest.
  */
 bool script_overslice(struct script *out, const struct script *s, int digit,
-                      struct part part, int first, struct arena *a);
+                      struct part part, int first, bool on_top, struct arena *a);
 
 /*
  * Returns whether two parts can both cut something. They cannot if they share a digit,

@@ -3,6 +3,8 @@
 #include "planner/best/rewrite.h"
 #include "planner/best/vias.h"
 
+#include <math.h>
+
 /*
  * The part of the work that rewriting may use; the rest is for choosing senders. With all
  * of it 73 rows are dearer.
@@ -15,6 +17,9 @@ static const double REWRITING = 0.85;
  * where in two by paths.
  */
 enum { PATHS_OF = 8, MIXED_OF = 6 };
+
+/* Of the scripts of one step so many are taken apart further. */
+enum { SINGLES_MAX = 4 };
 
 /*
  * On few devices rewriting ends where so much of the work found no cheaper plan, and scripts
@@ -32,11 +37,15 @@ static void begin_stage(struct best_pool *pool)
 		pool->patience = (int64_t)(part * (double)pool->most_of_all);
 }
 
-/* Where there are few digits, dearer scripts are worth a look. */
+/*
+ * Where there are few digits, dearer scripts are worth a look, and single steps always: what
+ * one costs says little of its halves, or of other senders.
+ */
 static bool is_hopeless(const struct best_pool *pool, const struct pooled *e)
 {
 	return best_pool_is_small(pool) && !best_pool_has_few_digits(pool) &&
-	       pool->best->plan && e->price.cost >= HOPELESS * pool->best->price.cost;
+	       pool->best->plan && e->script->n > 1 &&
+	       e->price.cost >= HOPELESS * pool->best->price.cost;
 }
 
 static void rewrite_steps(struct best_pool *pool, const struct pooled *e)
@@ -55,11 +64,24 @@ static void rewrite_mixed(struct best_pool *pool, const struct pooled *e)
 }
 
 /*
+ * Returns whether scripts of one step are looked at beside what they cost: on few devices,
+ * but where there are few digits all layouts between are tried already.
+ */
+static bool has_singles(const struct best_pool *pool)
+{
+	return best_pool_is_small(pool) && !best_pool_has_few_digits(pool);
+}
+
+/*
  * Returns the cheapest of the first `most` entries that has not been expanded, or -1. Single
- * steps always count among them, for other senders gain most there.
+ * steps always count among them, for other senders gain most there; where they are dear,
+ * they come first, or patience would end before it is their turn.
  */
 static int next_entry(const struct best_pool *pool, int most)
 {
+	for (int i = 0; i < pool->n && has_singles(pool); i++)
+		if (!pool->entry[i].expanded && pool->entry[i].script->n == 1)
+			return i;
 	for (int i = 0; i < pool->n; i++)
 		if (!pool->entry[i].expanded && !is_hopeless(pool, &pool->entry[i]) &&
 		    (i < most || pool->entry[i].script->n == 1))
@@ -90,13 +112,45 @@ static void start_again(struct best_pool *pool)
 		pool->entry[i].expanded = false;
 }
 
+/* The scripts of one step that there are before any is rewritten. */
+struct singles {
+	int n;
+	const struct script *script[SINGLES_MAX];
+};
+
+static struct singles find_singles(const struct best_pool *pool)
+{
+	struct singles singles = {0};
+
+	for (int i = 0; i < pool->n && singles.n < SINGLES_MAX && has_singles(pool); i++)
+		if (pool->entry[i].script->n == 1)
+			singles.script[singles.n++] = pool->entry[i].script;
+	return singles;
+}
+
+/* Takes single steps apart further, and goes on where one of their plans is cheaper. */
+static void rewrite_singles(struct best_pool *pool, const struct singles *singles)
+{
+	double before = pool->best->plan ? pool->best->price.cost : INFINITY;
+
+	begin_stage(pool);
+	for (int i = 0; i < singles->n && !best_pool_is_over(pool); i++)
+		best_rewrite_strided(pool, singles->script[i]);
+	if (pool->best->plan && pool->best->price.cost < before)
+		rewrite_all(pool, BEST_POOL_MAX, REWRITING, rewrite_steps);
+}
+
 void best_search(struct best_pool *pool)
 {
+	struct singles singles;
+
 	best_add_vias(pool);
+	singles = find_singles(pool);
 	/*
 	 * what is done is chosen first, then who sends it, in what is cheapest by then
 	 */
 	rewrite_all(pool, BEST_POOL_MAX, REWRITING, rewrite_steps);
+	rewrite_singles(pool, &singles);
 	start_again(pool);
 	rewrite_all(pool, PATHS_OF, 1, rewrite_paths);
 	start_again(pool);
