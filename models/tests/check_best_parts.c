@@ -360,6 +360,44 @@ START_TEST(test_put)
 }
 END_TEST
 
+/*
+ * One exchange in two: `y` slices columns first, strided, and backwards gathers them last, so
+ * that `x` moves tiles of half the size. There is nothing to gather on the way there, nor to
+ * slice on the way back.
+ */
+START_TEST(test_slice_first)
+{
+	struct problem *p = case_of_texts(arena, "x=4,y=2", "f32[16,16]", "P('x', None)",
+	                                  "P(None, ('x', 'y'))");
+	struct problem *back = case_of_texts(arena, "x=4,y=2", "f32[16,16]",
+	                                     "P(None, ('x', 'y'))", "P('x', None)");
+	struct script s, fine, two;
+	struct text why = {0};
+	struct plan *plan;
+
+	for (int k = 0; k < 2; k++) {
+		const struct problem *q = k ? back : p;
+
+		plan = plan_new(arena, q, "best");
+		ck_assert(plan_exchange_axes(plan, &q->to, &why));
+		plan_finish(plan);
+		ck_assert(script_of_plan(&s, plan) && script_refine(&fine, &s, arena));
+		ck_assert(!(k ? script_slice_first : script_gather_last)(&two, &fine, 0,
+		                                                         arena));
+		ck_assert((k ? script_gather_last : script_slice_first)(&two, &fine, 0,
+		                                                        arena));
+		plan = script_plan(&two, &prices_bytes, arena);
+		ck_assert_msg(plan_check(plan, &why), "%s", why.s);
+		ck_assert_int_eq(plan->nsteps, 2);
+		ck_assert_int_eq(plan->step[k].op, k ? OP_ALL_GATHER : OP_SLICE);
+		ck_assert_int_eq(plan->step[1 - k].op, OP_ALL_TO_ALL);
+		/* of 4 x 8 or 16 x 2 elements three quarters come from others */
+		ck_assert_int_eq(plan->step[1 - k].recv_bytes, 24 * 4);
+	}
+	text_free(&why);
+}
+END_TEST
+
 /* --- two meshes ------------------------------------------------------------------- */
 
 static struct plan *unbeaten(const struct problem *p)
@@ -474,6 +512,7 @@ Suite *tests(void)
 	tcase_add_test(parts, test_join_by_hand);
 	tcase_add_test(parts, test_overslice);
 	tcase_add_test(parts, test_put);
+	tcase_add_test(parts, test_slice_first);
 	tcase_add_test(parts, test_slow_planner);
 	tcase_add_loop_test(parts, test_meshes, 0,
 	                    2 * sizeof(targets) / sizeof(targets[0]));

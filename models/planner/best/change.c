@@ -230,30 +230,27 @@ static bool is_valid(const struct layout *l)
 	return true;
 }
 
-bool script_split(struct script *out, const struct script *s, int at, int64_t stride,
-                  bool major, struct arena *a)
+/*
+ * Does step `at`, which makes the change `all`, in two, of which the first makes the change
+ * `half`. Returns false where one of them has nothing to do, or cannot be said.
+ */
+static bool split_change(struct script *out, const struct script *s, int at,
+                         const struct change *all, const struct change *half,
+                         struct arena *a)
 {
-	const struct mesh *m = &s->problem->mesh;
 	const struct layout *before = script_before(s, at);
 	const struct layout *after = &s->step[at].after;
-	struct change all, half = {0}, rest;
+	struct change first, rest;
 	struct layout mid;
 
-	if (s->n == SCRIPT_STEPS_MAX || !find_change(&all, before, after))
-		return false;
-	for (int i = 0; i < all.n; i++) {
-		bool first = (stride_of(m, all.bound[i].part) >= stride) == major;
-
-		if (first)
-			half.bound[half.n++] = all.bound[i];
-	}
-	if (half.n == 0 || half.n == all.n || !apply_change(&mid, before, after, &half) ||
+	if (half->n == 0 || half->n == all->n ||
+	    !apply_change(&mid, before, after, half) ||
 	    !script_divides(&mid, &s->view.shape) || !is_valid(&mid) ||
-	    !find_change(&half, before, &mid) || !find_change(&rest, &mid, after) ||
-	    half.n == 0 || rest.n == 0)
+	    !find_change(&first, before, &mid) || !find_change(&rest, &mid, after) ||
+	    first.n == 0 || rest.n == 0)
 		return false;
 	script_copy(out, s);
-	make_step(&out->step[at], &half, &mid, a);
+	make_step(&out->step[at], &first, &mid, a);
 	make_step(&out->step[at + 1], &rest, after, a);
 	out->step[at].senders = out->step[at + 1].senders = s->step[at].senders;
 	if (s->step[at].op == OP_REDUCE_SCATTER)
@@ -262,4 +259,52 @@ bool script_split(struct script *out, const struct script *s, int at, int64_t st
 		out->step[i + 1] = s->step[i];
 	out->n = s->n + 1;
 	return true;
+}
+
+bool script_split(struct script *out, const struct script *s, int at, int64_t stride,
+                  bool major, struct arena *a)
+{
+	struct change all, half = {0};
+
+	if (s->n == SCRIPT_STEPS_MAX ||
+	    !find_change(&all, script_before(s, at), &s->step[at].after))
+		return false;
+	for (int i = 0; i < all.n; i++)
+		if ((stride_of(&s->problem->mesh, all.bound[i].part) >= stride) == major)
+			half.bound[half.n++] = all.bound[i];
+	return split_change(out, s, at, &all, &half, a);
+}
+
+bool script_slice_first(struct script *out, const struct script *s, int at,
+                        struct arena *a)
+{
+	const struct layout *before = script_before(s, at);
+	struct change all, half = {0};
+
+	if (s->n == SCRIPT_STEPS_MAX || !find_change(&all, before, &s->step[at].after))
+		return false;
+	for (int i = 0; i < all.n; i++) {
+		const struct bound *b = &all.bound[i];
+
+		if (b->before < 0 && before->nparts[b->after] == 0)
+			half.bound[half.n++] = *b;
+	}
+	return split_change(out, s, at, &all, &half, a);
+}
+
+bool script_gather_last(struct script *out, const struct script *s, int at,
+                        struct arena *a)
+{
+	const struct layout *after = &s->step[at].after;
+	struct change all, half = {0};
+
+	if (s->n == SCRIPT_STEPS_MAX || !find_change(&all, script_before(s, at), after))
+		return false;
+	for (int i = 0; i < all.n; i++) {
+		const struct bound *b = &all.bound[i];
+
+		if (b->after >= 0 || after->nparts[b->before] > 0)
+			half.bound[half.n++] = *b;
+	}
+	return split_change(out, s, at, &all, &half, a);
 }

@@ -279,9 +279,21 @@ void best_rewrite(struct best_pool *pool, const struct script *script, bool near
 			try_overslices(pool, script, i, try_overslice);
 }
 
-void best_rewrite_strided(struct best_pool *pool, const struct script *script)
+void best_rewrite_single(struct best_pool *pool, const struct script *script)
 {
-	if (script->n == 1 && script->step[0].op == OP_EXCHANGE &&
-	    pool->best->prices->step != prices_bytes.step)
-		try_overslices(pool, script, 0, try_strided);
+	struct script fine, next;
+
+	if (script->n != 1 || script->step[0].op != OP_EXCHANGE ||
+	    pool->best->prices->step == prices_bytes.step)
+		return;
+	refine(&fine, script, pool);
+	if (script_slice_first(&next, &fine, 0, pool->arena)) {
+		best_pool_add(pool, &next);
+		try_halves(pool, &next, 1);
+	}
+	if (script_gather_last(&next, &fine, 0, pool->arena)) {
+		best_pool_add(pool, &next);
+		try_halves(pool, &next, 0);
+	}
+	try_overslices(pool, script, 0, try_strided);
 }

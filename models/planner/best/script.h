@@ -155,6 +155,16 @@ bool script_split(struct script *out, const struct script *s, int at, int64_t st
                   bool major, struct arena *a);
 
 /*
+ * Does step `at` of a refined script in two: first slices of digits that nothing cuts before
+ * it, so that everything after moves smaller tiles, or last gathers of digits that nothing
+ * cuts after it. Return false as script_split() does.
+ */
+bool script_slice_first(struct script *out, const struct script *s, int at,
+                        struct arena *a);
+bool script_gather_last(struct script *out, const struct script *s, int at,
+                        struct arena *a);
+
+/*
  * Writes the strides at which script_split() has different answers for step `at`,
  * rising, and returns their number, at most `most`.
  */

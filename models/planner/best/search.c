@@ -26,7 +26,7 @@ enum { SINGLES_MAX = 4 };
  * that cost more than so many times the cheapest plan are left alone: of the work that went
  * into dearer ones on 24 devices, a third of all, 1 in 50 plans that were found came.
  */
-static const double PATIENCE = 0.15, PATIENCE_DIGITS = 0.1, HOPELESS = 1.2;
+static const double PATIENCE = 0.12, PATIENCE_DIGITS = 0.1, HOPELESS = 1.2;
 
 static void begin_stage(struct best_pool *pool)
 {
@@ -37,15 +37,11 @@ static void begin_stage(struct best_pool *pool)
 		pool->patience = (int64_t)(part * (double)pool->most_of_all);
 }
 
-/*
- * Where there are few digits, dearer scripts are worth a look, and single steps always: what
- * one costs says little of its halves, or of other senders.
- */
+/* Where there are few digits, dearer scripts are worth a look. */
 static bool is_hopeless(const struct best_pool *pool, const struct pooled *e)
 {
 	return best_pool_is_small(pool) && !best_pool_has_few_digits(pool) &&
-	       pool->best->plan && e->script->n > 1 &&
-	       e->price.cost >= HOPELESS * pool->best->price.cost;
+	       pool->best->plan && e->price.cost >= HOPELESS * pool->best->price.cost;
 }
 
 static void rewrite_steps(struct best_pool *pool, const struct pooled *e)
@@ -64,8 +60,9 @@ static void rewrite_mixed(struct best_pool *pool, const struct pooled *e)
 }
 
 /*
- * Returns whether scripts of one step are looked at beside what they cost: on few devices,
- * but where there are few digits all layouts between are tried already.
+ * Returns whether scripts of one step are rewritten whatever they cost, which says little of what
+ * they are made of: on few devices, but where there are few digits all layouts between are tried
+ * already.
  */
 static bool has_singles(const struct best_pool *pool)
 {
@@ -74,12 +71,12 @@ static bool has_singles(const struct best_pool *pool)
 
 /*
  * Returns the cheapest of the first `most` entries that has not been expanded, or -1. Single
- * steps always count among them, for other senders gain most there; where they are dear,
- * they come first, or patience would end before it is their turn.
+ * steps always count among them, for other senders gain most there. Of all entries they come
+ * first: where they are dear, patience would end before it is their turn.
  */
 static int next_entry(const struct best_pool *pool, int most)
 {
-	for (int i = 0; i < pool->n && has_singles(pool); i++)
+	for (int i = 0; i < pool->n && most == BEST_POOL_MAX && has_singles(pool); i++)
 		if (!pool->entry[i].expanded && pool->entry[i].script->n == 1)
 			return i;
 	for (int i = 0; i < pool->n; i++)
@@ -128,14 +125,14 @@ static struct singles find_singles(const struct best_pool *pool)
 	return singles;
 }
 
-/* Takes single steps apart further, and goes on where one of their plans is cheaper. */
+/* Takes single steps apart, and goes on where what they are made of is cheaper. */
 static void rewrite_singles(struct best_pool *pool, const struct singles *singles)
 {
 	double before = pool->best->plan ? pool->best->price.cost : INFINITY;
 
 	begin_stage(pool);
 	for (int i = 0; i < singles->n && !best_pool_is_over(pool); i++)
-		best_rewrite_strided(pool, singles->script[i]);
+		best_rewrite_single(pool, singles->script[i]);
 	if (pool->best->plan && pool->best->price.cost < before)
 		rewrite_all(pool, BEST_POOL_MAX, REWRITING, rewrite_steps);
 }
