@@ -212,8 +212,8 @@ $(MODEL_TESTS): %: %.o $(call helpers,models) $B/models/tests/main.o $B/libshard
 	$(quiet)$(LINK) -o $@ $(filter %.o %.a,$^) $(TEST_LIBS) $(LDLIBS) -lm
 
 # The linear programs that bounds are held to.
-$B/models/tests/check_bound_lp: LDLIBS += -lglpk
-$B/models/tests/check_bound_lp.o: | tool-glpk
+$B/models/tests/check_bound_lp $B/models/tests/check_transpose_lp: LDLIBS += -lglpk
+$B/models/tests/check_bound_lp.o $B/models/tests/check_transpose_lp.o: | tool-glpk
 
 $(SIM_TESTS): %: %.o $(call helpers,sim) $B/models/tests/main.o $(TESTED_OBJECTS) \
 		$B/libshardsim.a $B/flags
