@@ -14,7 +14,11 @@ struct machine_tariff {
 	const struct machine *machine;
 	struct placement place;
 	struct problem problem; /* its mesh alone is looked at */
-	struct pricer *pricer;
+	struct pricer *pricer; /* NULL: not asked yet */
+	struct even_prices *even;
+	int32_t *node; /* of each position; NULL: not asked yet */
+	struct even_shape shape[1 << CUT_AXES];
+	bool shaped[1 << CUT_AXES]; /* it is known */
 	struct keys keys;
 	LIST(double) seconds; /* by the number of the key */
 	const struct planner *planner;
@@ -25,17 +29,25 @@ struct machine_tariff {
 
 struct machine_tariff *machine_tariff_new(const struct machine *m,
                                           const struct mesh *mesh, const int32_t *device,
-                                          const struct planner *planner)
+                                          const struct planner *planner,
+                                          struct even_prices *even)
 {
 	struct machine_tariff *t = xmalloc(1, sizeof(*t));
 
 	*t = (struct machine_tariff){.arena = arena_new(), .machine = m};
 	t->keys.arena = t->changes.arena = t->arena;
 	t->planner = planner;
+	t->even = even;
 	t->place = (struct placement){mesh->ndevices, device};
 	t->problem.mesh = *mesh;
-	t->pricer = pricer_new(m, device ? &t->place : NULL);
 	return t;
+}
+
+static struct prices prices_of(struct machine_tariff *t)
+{
+	if (!t->pricer)
+		t->pricer = pricer_new(t->machine, t->place.platform ? &t->place : NULL);
+	return pricer_prices(t->pricer);
 }
 
 void machine_tariff_free(struct machine_tariff *t)
@@ -86,6 +98,65 @@ static int moves_of(struct move *move, struct part *part, const struct mesh *mes
 	return n;
 }
 
+/* The shape of all groups along the axes whose bits are set. */
+static struct even_shape shape_of(struct machine_tariff *t, unsigned axes)
+{
+	const struct mesh *mesh = &t->problem.mesh;
+
+	if (!t->node) {
+		t->node = arena_alloc(t->arena, (size_t)mesh->ndevices, sizeof(int32_t));
+		even_nodes(t->node, t->even, mesh, t->place.platform);
+	}
+	if (!t->shaped[axes])
+		t->shape[axes] = even_shape_of(mesh, axes, t->node);
+	t->shaped[axes] = true;
+	return t->shape[axes];
+}
+
+/* What a step takes of which one group stands for all, as price/price.h has it; < 0: none does. */
+static double even_s(struct machine_tariff *t, const struct step_ask *ask)
+{
+	double before = (double)ask->before_bytes, after = before, wires_s = 0;
+	struct local_rates rates;
+	struct even_shape shape;
+	unsigned axes = 0;
+	int32_t q = 1;
+
+	if (!t->even)
+		return -1;
+	for (int i = 0; i < ask->nmoves; i++)
+		for (int k = 0; k < ask->move[i].nparts; k++) {
+			axes |= 1u << ask->move[i].parts[k].axis;
+			q *= ask->move[i].parts[k].size;
+		}
+	if (ask->op == OP_SLICE) {
+		after /= q;
+	} else {
+		shape = shape_of(t, axes);
+		wires_s = shape.nodes
+		                  ? even_wires_s(t->even, ask->op, shape, before)
+		                  : -1;
+		after *= ask->op == OP_ALL_GATHER ? q : 1;
+	}
+	if (wires_s < 0)
+		return -1;
+	rates = even_rates(t->even);
+	return wires_s + rates.launch_s +
+	       local_traffic_bytes(ask->op, before, after, q, ask->unpack) *
+	               rates.s_per_byte;
+}
+
+static double step_s(struct machine_tariff *t, const struct step_ask *ask)
+{
+	double s = even_s(t, ask);
+	struct prices prices;
+
+	if (s >= 0)
+		return s;
+	prices = prices_of(t);
+	return prices.step(prices.self, &t->problem, ask).cost;
+}
+
 static double collective_s(void *self, const struct collective_ask *ask)
 {
 	struct machine_tariff *t = self;
@@ -114,9 +185,7 @@ static double collective_s(void *self, const struct collective_ask *ask)
 	                         .move = move,
 	                         .before_bytes = (int64_t)ceil(ask->bytes),
 	                         .unpack = ask->unpack};
-	s = step.nmoves
-	            ? pricer_prices(t->pricer).step(t->pricer, &t->problem, &step).cost
-	            : 0;
+	s = step.nmoves ? step_s(t, &step) : 0;
 	return *list_add(&t->seconds, t->arena) = s;
 }
 
@@ -156,7 +225,7 @@ static const struct reshard_cost *plan_change(struct machine_tariff *t,
                                               const struct cuts *to)
 {
 	struct arena *a = arena_new();
-	struct prices prices = pricer_prices(t->pricer);
+	struct prices prices = prices_of(t);
 	struct problem p = {.arena = a,
 	                    .array = {.dtype = type->dtype, .shape.rank = type->rank},
 	                    .mesh = t->problem.mesh,

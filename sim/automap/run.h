@@ -10,6 +10,7 @@
 
 #include "array/machine.h"
 #include "array/mesh.h"
+#include "automap/even.h"
 #include "automap/search.h"
 #include "automap/tactic.h"
 #include "planner/planner.h"
@@ -21,6 +22,7 @@ struct automap_ask {
 	const struct graph *graph;
 	const struct shardings *given; /* decisions that the program's text has made; NULL: none */
 	const struct machine *machine; /* NULL: nothing is priced */
+	struct even_prices *even;      /* automap_run() makes them */
 	const struct mesh *mesh; /* at most CUT_AXES axes; NULL: shapes of `ndevices` */
 	int32_t ndevices;
 	const int32_t *devices; /* of the mesh's positions; NULL: in order */
