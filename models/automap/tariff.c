@@ -5,6 +5,7 @@
 #include "cost/compute.h"
 #include "cost/model.h"
 #include "price/price.h"
+#include "program/timeline.h"
 
 #include <math.h>
 #include <string.h>
@@ -19,6 +20,7 @@ struct machine_tariff {
 	int32_t *node; /* of each position; NULL: not asked yet */
 	struct even_shape shape[1 << CUT_AXES];
 	bool shaped[1 << CUT_AXES]; /* it is known */
+	int8_t fabrics[1 << CUT_AXES]; /* that groups need, counted; 0: not asked yet */
 	struct keys keys;
 	LIST(double) seconds; /* by the number of the key */
 	const struct planner *planner;
@@ -302,10 +304,47 @@ static double kernel_s(void *self, const struct compute_ask *ask)
 	return compute_op_s(t->machine, ask);
 }
 
+/* The number of the fabric that the first group needs, nearest first. */
+static int fabric_of(const struct machine_tariff *t, unsigned axes)
+{
+	const struct mesh *mesh = &t->problem.mesh;
+	const int32_t *device = t->place.platform;
+	int32_t first = device ? device[0] : 0;
+	int most = 0;
+
+	for (int32_t i = 0; i < mesh->ndevices; i++) {
+		int32_t left = i;
+		bool member = true;
+		int fabric;
+
+		for (int a = mesh->naxes - 1; a >= 0; a--) {
+			member &= axes >> a & 1 || left % mesh->axis[a].size == 0;
+			left /= mesh->axis[a].size;
+		}
+		if (!member)
+			continue;
+		fabric = machine_fabric(t->machine, first, device ? device[i] : i);
+		most = fabric > most ? fabric : most;
+	}
+	return most;
+}
+
+/* Each fabric is one. */
+static int stream(void *self, unsigned axes)
+{
+	struct machine_tariff *t = self;
+	int fabric;
+
+	if (!t->fabrics[axes])
+		t->fabrics[axes] = (int8_t)(fabric_of(t, axes) + 1);
+	fabric = t->fabrics[axes] - 1;
+	return fabric < TIMELINE_STREAMS ? fabric : TIMELINE_STREAMS - 1;
+}
+
 struct cut_prices machine_tariff_prices(struct machine_tariff *t)
 {
-	return (struct cut_prices){collective_s, kernel_s, t->planner ? reshard : NULL,
-	                           t};
+	return (struct cut_prices){collective_s, kernel_s, stream,
+	                           t->planner ? reshard : NULL, t};
 }
 
 double machine_bound_s(const struct machine *m, const struct graph *g, int64_t devices,

@@ -37,6 +37,7 @@ struct automap_ask {
 	double memory_limit_bytes; /* 0: none */
 	int64_t micro_batches;     /* passes of a step (automap/evaluate.h); 0: 1 */
 	bool recompute;            /* layers are computed again in the backward pass */
+	bool overlap;              /* collectives run beside kernels */
 	/* Called with every better state; NULL: nobody is. */
 	void (*better)(void *self, const struct mesh *mesh, const struct search *s);
 	void *self;

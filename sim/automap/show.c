@@ -70,6 +70,8 @@ static void add_found(struct text *out, const struct automap_show *s)
 		add_time(out, "step", e->step_s);
 		add_time(out, "  kernels", e->compute_s);
 		add_time(out, "  collectives", e->communication_s);
+		if (s->ask->overlap)
+			add_time(out, "  exposed", e->step_s - e->compute_s);
 		add_time(out, "no less than", r->bound_s);
 	}
 	text_printf(out, "  %-16s ", "memory");
@@ -297,6 +299,9 @@ void automap_show_json(struct text *out, struct arena *a, const struct automap_s
 		sums_json(&r->best), "experts", experts_json(&r->best), "tactics",
 		tactics, "device_order", order_json(&r->best), "second", second,
 		"collectives", collectives_json(s));
+	if (s->ask->overlap)
+		json_object_set_new(json_object_get(root, "totals"), "exposed_s",
+		                    real(e->step_s - e->compute_s, timed));
 	text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
 	text_printf(out, "%s\n", text);
 	free(text);

@@ -195,6 +195,8 @@ static void start_evaluator(struct priced_evaluator *out, struct arena *a,
 	}
 	evaluator_start(&out->evaluator, a, ask->graph, out->of ? &out->prices : NULL);
 	evaluator_repeat(&out->evaluator, a, automap_micro_batches(ask), ask->recompute);
+	if (ask->overlap)
+		evaluator_overlap(&out->evaluator, a);
 }
 
 enum status automap_try(struct automap_answer *out, struct automap_found *f,
