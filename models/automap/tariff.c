@@ -115,7 +115,16 @@ static struct even_shape shape_of(struct machine_tariff *t, unsigned axes)
 	return t->shape[axes];
 }
 
-/* What a step takes of which one group stands for all, as price/price.h has it; < 0: none does. */
+/*
+ * Steps of plans are charged for adding up (collective/local.h). Collectives of programs are not, for
+ * that is within what they were measured to take, and these here are such.
+ */
+static bool reduces(enum op op)
+{
+	return op == OP_ALL_REDUCE || op == OP_REDUCE_SCATTER;
+}
+
+/* What a step takes of which one group stands for all; < 0: none does. */
 static double even_s(struct machine_tariff *t, const struct step_ask *ask)
 {
 	double before = (double)ask->before_bytes, after = before, wires_s = 0;
@@ -143,20 +152,28 @@ static double even_s(struct machine_tariff *t, const struct step_ask *ask)
 	if (wires_s < 0)
 		return -1;
 	rates = even_rates(t->even);
-	return wires_s + rates.launch_s +
-	       local_traffic_bytes(ask->op, before, after, q, ask->unpack) *
-	               rates.s_per_byte;
+	if (!reduces(ask->op))
+		wires_s += local_traffic_bytes(ask->op, before, after, q, ask->unpack) *
+		           rates.s_per_byte;
+	return wires_s + rates.launch_s;
 }
 
+/* What all groups take, as planners price it but for the adding up. */
 static double step_s(struct machine_tariff *t, const struct step_ask *ask)
 {
-	double s = even_s(t, ask);
-	struct prices prices;
+	struct prices prices = prices_of(t);
+	double s = prices.step(prices.self, &t->problem, ask).cost;
+	double bytes = (double)ask->before_bytes;
+	int32_t q = 1;
 
-	if (s >= 0)
-		return s;
-	prices = prices_of(t);
-	return prices.step(prices.self, &t->problem, ask).cost;
+	for (int i = 0; i < ask->nmoves; i++)
+		q *= ask->move[i].factor;
+	if (reduces(ask->op))
+		s -= local_traffic_bytes(ask->op, bytes, bytes, q, false) *
+		     local_rates(t->machine, t->place.platform ? &t->place : NULL,
+		                 t->place.n)
+		             .s_per_byte;
+	return s;
 }
 
 static double collective_s(void *self, const struct collective_ask *ask)
@@ -187,7 +204,9 @@ static double collective_s(void *self, const struct collective_ask *ask)
 	                         .move = move,
 	                         .before_bytes = (int64_t)ceil(ask->bytes),
 	                         .unpack = ask->unpack};
-	s = step.nmoves ? step_s(t, &step) : 0;
+	s = step.nmoves ? even_s(t, &step) : 0;
+	if (s < 0)
+		s = step_s(t, &step);
 	return *list_add(&t->seconds, t->arena) = s;
 }
 
