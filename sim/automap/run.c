@@ -69,6 +69,7 @@ enum status automap_run(struct automap_answer *out, struct arena *a,
 	struct automap_ask with = *ask;
 
 	*out = (struct automap_answer){.complete = true};
+	with.whole = ask->mesh;
 	with.even = ask->machine ? even_prices_new(ask->machine) : NULL;
 	find(out, a, &with, e);
 	even_prices_free(with.even);

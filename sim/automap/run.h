@@ -38,6 +38,7 @@ struct automap_ask {
 	int64_t micro_batches;     /* passes of a step (automap/evaluate.h); 0: 1 */
 	bool recompute;            /* layers are computed again in the backward pass */
 	bool overlap;              /* collectives run beside kernels */
+	bool whole;                /* automap_run() and shapes: as struct search has it */
 	/* Called with every better state; NULL: nobody is. */
 	void (*better)(void *self, const struct mesh *mesh, const struct search *s);
 	void *self;

@@ -148,6 +148,7 @@ static void run_search(struct automap_answer *out, struct automap_found *f,
 	s.cutting = f->cutting;
 	s.memory_limit_bytes = ask->memory_limit_bytes;
 	s.rng_seed = ask->seed;
+	s.whole = ask->whole;
 	s.better = ask->better ? tell : NULL;
 	s.self = &told;
 	search_start(&s, a);
