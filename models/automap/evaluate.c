@@ -227,7 +227,8 @@ static void add_steps(struct evaluator *e, const struct cutting *c,
 			add_exchange(e, c, out, s);
 		else
 			add_collective(e, c, out, s, s->op, &s->from, &s->to);
-		*list_add(&e->moved_s, e->lowered.arena) = out->communication_s - before_s;
+		*list_add(&e->moved_s, e->lowered.arena) =
+			out->communication_s - before_s;
 	}
 }
 

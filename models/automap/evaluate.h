@@ -84,7 +84,7 @@ struct evaluator {
 	bool overlap;
 	int32_t *next_instance; /* [values] of the first layer: the second's; -1: it has none */
 	double *op_s;           /* [ops] of its kernels in one layer */
-	LIST(double) moved_s;   /* of each of lowered.step, in all */
+	LIST(double) moved_s; /* of each of lowered.step, in all */
 	int64_t evaluations;
 };
 

@@ -188,8 +188,8 @@ static struct nccl_prepared *prepare(struct even_prices *p, enum op op,
 
 	for (int32_t i = 0; i < n; i++)
 		ids[i] = i / shape.per_node * p->per_node + i % shape.per_node;
-	return nccl_prepare(p->arena, profile_of(m, &g)->library, m, op, ids, n, p->kind,
-	                    2 * m->nfabrics);
+	return nccl_prepare(p->arena, profile_of(m, &g)->library, m, op, ids, n,
+	                    p->kind, 2 * m->nfabrics);
 }
 
 double even_wires_s(struct even_prices *p, enum op op, struct even_shape shape,

@@ -25,7 +25,8 @@ struct laid {
 	LIST(struct timeline_fact) fact;
 	int32_t *at;    /* [values] the flat value that it is by now; -1: not made */
 	int32_t *moved; /* [transfer steps] what it makes; -1: not yet */
-	int32_t *first_of, *next; /* [ops + 1], [transfer steps] in front of each op, in order */
+	int32_t *first_of,
+		*next; /* [ops + 1], [transfer steps] in front of each op, in order */
 };
 
 void evaluator_overlap(struct evaluator *e, struct arena *a)
@@ -173,9 +174,8 @@ static int32_t operand(const struct laid *r, int32_t op, int32_t tensor)
 		return value_here(r, v);
 	form = lower_form(l, r->c, op, tensor);
 	for (int32_t i = l->first_step[v]; i >= 0; i = l->next.at[i])
-		if (l->step.at[i].op == OP_EXCHANGE &&
-		    l->step.at[i].phase == o->phase && r->moved[i] >= 0 &&
-		    cuts_equal(&l->step.at[i].to, &form))
+		if (l->step.at[i].op == OP_EXCHANGE && l->step.at[i].phase == o->phase &&
+		    r->moved[i] >= 0 && cuts_equal(&l->step.at[i].to, &form))
 			return r->moved[i];
 	return value_here(r, v);
 }
@@ -262,8 +262,7 @@ static void add_arguments(struct laid *r)
 /* Seconds with one copy more of the stretches that stand for `more` layers; 0: of none. */
 static double run(const struct evaluator *e, const struct cutting *c, double more)
 {
-	struct laid r = {
-		.e = e, .c = c, .g = e->graph, .a = arena_new(), .more = more};
+	struct laid r = {.e = e, .c = c, .g = e->graph, .a = arena_new(), .more = more};
 	struct timeline line;
 
 	chain_transfers(&r);

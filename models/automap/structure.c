@@ -314,12 +314,12 @@ static void list_cut(struct actions *out, struct search *s)
 	for (int32_t v = 0; v < g->value.n; v++) {
 		const struct graph_value *value = &g->value.at[v];
 		const struct cuts *cuts = &s->cutting->value[v];
-		bool first = value->op >= 0
-		                     ? !repeat_instance(g->repeats,
-		                                        g->op.at[value->op].step)
-		                     : value->group >= 0 &&
-		                               g->member.at[g->group.at[value->group]
-		                                                    .first] == v;
+		bool first =
+			value->op >= 0
+				? !repeat_instance(g->repeats, g->op.at[value->op].step)
+				: value->group >= 0 &&
+					  g->member.at[g->group.at[value->group].first] ==
+						  v;
 
 		for (int i = 0; first && !value->constant && i < cuts->n; i++)
 			*list_add(&out->at, NULL) =

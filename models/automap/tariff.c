@@ -15,11 +15,11 @@ struct machine_tariff {
 	const struct machine *machine;
 	struct placement place;
 	struct problem problem; /* its mesh alone is looked at */
-	struct pricer *pricer; /* NULL: not asked yet */
+	struct pricer *pricer;  /* NULL: not asked yet */
 	struct even_prices *even;
 	int32_t *node; /* of each position; NULL: not asked yet */
 	struct even_shape shape[1 << CUT_AXES];
-	bool shaped[1 << CUT_AXES]; /* it is known */
+	bool shaped[1 << CUT_AXES];    /* it is known */
 	int8_t fabrics[1 << CUT_AXES]; /* that groups need, counted; 0: not asked yet */
 	struct keys keys;
 	LIST(double) seconds; /* by the number of the key */
@@ -144,9 +144,8 @@ static double even_s(struct machine_tariff *t, const struct step_ask *ask)
 		after /= q;
 	} else {
 		shape = shape_of(t, axes);
-		wires_s = shape.nodes
-		                  ? even_wires_s(t->even, ask->op, shape, before)
-		                  : -1;
+		wires_s = shape.nodes ? even_wires_s(t->even, ask->op, shape, before)
+		                      : -1;
 		after *= ask->op == OP_ALL_GATHER ? q : 1;
 	}
 	if (wires_s < 0)

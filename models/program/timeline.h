@@ -33,7 +33,7 @@ struct timed_step {
 
 /* What is asked of a step besides its time where it is no op of a program. */
 struct timeline_fact {
-	bool forms;   /* it only brings an array into a form, as ops that move elements do */
+	bool forms; /* it only brings an array into a form, as ops that move elements do */
 	int32_t layer; /* of a collective: the layer that it is for; -1: none */
 	double bytes;  /* of its result */
 };

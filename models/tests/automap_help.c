@@ -126,5 +126,6 @@ static int plain_stream(void *self, unsigned axes)
 
 struct cut_prices automap_tariff(struct plain_machine *m)
 {
-	return (struct cut_prices){plain_collective, plain_kernel, plain_stream, NULL, m};
+	return (struct cut_prices){plain_collective, plain_kernel, plain_stream, NULL,
+	                           m};
 }

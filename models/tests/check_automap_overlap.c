@@ -93,13 +93,11 @@ static const char chain[] =
 START_TEST(sums_hide_behind_kernels)
 {
 	/* 2e9 flops of a matmul on one of two devices; a ring of 4 MB over two sends 4 MB. */
-	struct plain_machine m = {.link_Bps = {4e6 / 3},
-	                          .flops = 1e9,
-	                          .memory_Bps = 1e30,
-	                          .size = {2}};
+	struct plain_machine m = {
+		.link_Bps = {4e6 / 3}, .flops = 1e9, .memory_Bps = 1e30, .size = {2}};
 	struct cut_prices prices = automap_tariff(&m);
-	struct cutting *c = automap_cutting(
-		arena, automap_graph(arena, chain, true), 1, m.size);
+	struct cutting *c =
+		automap_cutting(arena, automap_graph(arena, chain, true), 1, m.size);
 	struct evaluation e;
 
 	automap_tactic(c, "data", 0);

@@ -347,8 +347,7 @@ static const char *counts_with_whole(const struct graph *g, int32_t flat, int32_
 
 	evaluator_start(&e, arena, g, NULL);
 	search_start(&s, arena);
-	ck_assert(action_apply(&s,
-	                       (struct action){ACTION_WHOLE, g->value_of[flat], 0}));
+	ck_assert(action_apply(&s, (struct action){ACTION_WHOLE, g->value_of[flat], 0}));
 	automap_tactic(s.cutting, "data", 0);
 	*whole = 0;
 	for (int64_t v = 0; v < g->value.n; v++)

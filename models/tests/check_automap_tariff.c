@@ -90,7 +90,8 @@ START_TEST(changes_cost_what_plans_do)
 
 	for (int k = 0; k < 3; k++) {
 		const struct planner *planner = planner_find(names[k], strlen(names[k]));
-		struct machine_tariff *t = machine_tariff_new(m, &mesh, NULL, planner, NULL);
+		struct machine_tariff *t =
+			machine_tariff_new(m, &mesh, NULL, planner, NULL);
 		struct cut_prices prices = machine_tariff_prices(t);
 		const struct reshard_cost *cost =
 			prices.reshard(prices.self, &type, &from, &to);

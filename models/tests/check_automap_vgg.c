@@ -140,8 +140,7 @@ START_TEST(steps_through_a_unet)
 
 	ck_assert(graph_make(&g, arena, &step, true, NULL, 0, &e) == OK);
 	for (int64_t i = 0; i < g.kernel.n; i++)
-		flops += g.kernel.at[i].ask.flops *
-		         g.op.at[g.kernel.at[i].op].weight;
+		flops += g.kernel.at[i].ask.flops * g.op.at[g.kernel.at[i].op].weight;
 	for (int i = 0; i < CONVOLUTIONS; i++) {
 		int width = unet[i][0] / unet[i][1], from = unet[i][2], to = unet[i][3];
 		double taps = 3. * width - (unet[i][1] == 1 ? 2 : 1);

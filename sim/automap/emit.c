@@ -73,10 +73,11 @@ static void print_sums(struct text *out, const struct automap_show *s, const cha
 	const char *axis;
 
 	for (int64_t i = 0; automap_whole(f, s->ask->graph, &i, &name, &axis);)
-		text_printf(out,
-		            "%s constrain what %.*s makes, in all layers, not to be cut "
-		            "along %s\n",
-		            mark, (int)name.length, name.at, axis);
+		text_printf(
+			out,
+			"%s constrain what %.*s makes, in all layers, not to be cut "
+			"along %s\n",
+			mark, (int)name.length, name.at, axis);
 	for (int i = 0; i < f->cutting->naxes; i++)
 		if (f->cutting->sums[i] >= 0)
 			text_printf(

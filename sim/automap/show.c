@@ -333,9 +333,8 @@ void automap_show_json(struct text *out, struct arena *a, const struct automap_s
 		"evaluations", json_integer((json_int_t)r->evaluations), "complete",
 		r->complete, "shardings", shardings_json(a, s), "sums",
 		sums_json(&r->best), "experts", experts_json(&r->best), "whole",
-		whole_json(s), "tactics",
-		tactics, "device_order", order_json(&r->best), "second", second,
-		"collectives", collectives_json(s));
+		whole_json(s), "tactics", tactics, "device_order", order_json(&r->best),
+		"second", second, "collectives", collectives_json(s));
 	if (s->ask->overlap)
 		json_object_set_new(json_object_get(root, "totals"), "exposed_s",
 		                    real(e->step_s - e->compute_s, timed));

@@ -378,11 +378,15 @@ static void write_table(FILE *out, struct arena *a, const struct study *study,
 		&pen,
 		arena_printf(
 			a,
-			"What a training step takes on one device under strategies that "
-			"are known, applied as tactics, and under what the search finds "
+			"What a training step takes on one device under strategies "
+	                "that "
+			"are known, applied as tactics, and under what the search "
+	                "finds "
 			"without being told any (shardsim automap SUITE), changes of "
-			"layout planned by best. %s; / bound is the step over all matmuls "
-			"at full rate in equal parts. A memory with ! does not fit into "
+			"layout planned by best. %s; / bound is the step over all "
+	                "matmuls "
+			"at full rate in equal parts. A memory with ! does not fit "
+	                "into "
 			"the device. Counts are of collectives in a step.",
 			study->overlap
 				? "Collectives run beside kernels"
