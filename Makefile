@@ -475,6 +475,8 @@ results-automap: build/shardsim
 	build/shardsim automap platforms/steps.csv --format csv >results/automap-published.csv
 	build/shardsim automap scenarios/automap.yaml --format csv >results/automap.csv
 	build/shardsim automap scenarios/splitbrain.yaml >results/splitbrain.md
+	echo >>results/splitbrain.md
+	build/shardsim automap scenarios/splitbrain-v100.yaml >>results/splitbrain.md
 	build/shardsim automap scenarios/splitbrain.yaml --format csv >results/splitbrain.csv
 	build/shardsim automap scenarios/jobs.yaml >results/jobs.md
 	build/shardsim automap scenarios/jobs.yaml --format csv >results/jobs.csv

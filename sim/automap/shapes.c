@@ -193,6 +193,20 @@ static void add_splits(struct shapes *s)
 	}
 }
 
+/* Searches once more where the best was found, from there, for what is better kept whole. */
+static enum status run_last(struct shapes *s)
+{
+	bool *taken = arena_alloc(s->a, (size_t)s->list.n + 1, sizeof(*taken));
+	struct automap_ask ask = *s->ask;
+	struct candidate *best;
+	struct actions way;
+
+	best = &s->list.at[best_of(s, 0, taken)];
+	way = best->f.way;
+	ask.whole = true;
+	return automap_try(s->out, &best->f, s->a, &ask, ask.budget, &way, s->e);
+}
+
 static enum status run_stages(struct shapes *s)
 {
 	bool staged = s->ask->machine && s->ask->search != SEARCH_EXHAUSTIVE;
@@ -209,7 +223,9 @@ static enum status run_stages(struct shapes *s)
 	for (int64_t i = n; i < s->list.n; i++)
 		if (try_candidate(s, &s->list.at[i], true) != OK)
 			return s->e->code;
-	return go_on(s, n, SPLIT_LONG);
+	if (go_on(s, n, SPLIT_LONG) != OK || s->ask->search != SEARCH_STRUCTURE)
+		return s->e->code;
+	return run_last(s);
 }
 
 enum status automap_shapes(struct automap_answer *out, struct arena *a,
