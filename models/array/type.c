@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+static_assert((int)ATOMS_MAX <= (int)LAYOUT_PARTS_MAX, "a layout has room for all atoms");
+
 enum { CUTS_MAX = 4 * LAYOUT_PARTS_MAX + 2 * MESH_AXES_MAX + 2 };
 
 /* Boundaries between digits of the position: a set of divisors of N. */
@@ -184,13 +186,10 @@ bool layout_of_type(struct layout *out, const struct type *t, const struct atoms
 
 	*out = layout_replicated(t->rank);
 	for (int dim = 0; dim < t->rank; dim++) {
-		for (int k = 0; k < t->count[dim]; k++) {
-			struct part part;
-
-			if (!part_of_atom(&part, atoms->atom[t->atom[at++]], m) ||
-			    !layout_append(out, dim, part))
+		out->nparts[dim] = t->count[dim];
+		for (int k = 0; k < t->count[dim]; k++, at++)
+			if (!part_of_atom(&out->part[at], atoms->atom[t->atom[at]], m))
 				return false;
-		}
 	}
 	layout_normalise(out);
 	return true;
