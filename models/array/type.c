@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-static_assert((int)ATOMS_MAX <= (int)LAYOUT_PARTS_MAX, "a layout has room for all atoms");
+static_assert((int)ATOMS_MAX <= (int)LAYOUT_PARTS_MAX,
+              "a layout has room for all atoms");
 
 enum { CUTS_MAX = 4 * LAYOUT_PARTS_MAX + 2 * MESH_AXES_MAX + 2 };
 

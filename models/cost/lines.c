@@ -21,7 +21,8 @@ enum { LISTED_MAX = 32 };
 /* The links between two coordinates of an axis. */
 struct span {
 	int32_t hops;
-	int32_t first, end; /* the lowest link, and behind the highest; `wraps`: from 0 on */
+	int32_t first,
+		end; /* the lowest link, and behind the highest; `wraps`: from 0 on */
 	bool down, wraps;
 };
 
@@ -33,8 +34,8 @@ struct along {
 	int32_t size, stride, row;
 	struct span *span; /* [size * size]: from one to the other; NULL: not listed */
 	int32_t *link;     /* [lines * 2 * row]: that begins there; -1: none */
-	double *change;    /* [lines * 2 * row]: of the bytes from that link to the next above */
-	bool *used;        /* [lines * 2]: listed in `ways` */
+	double *change; /* [lines * 2 * row]: of the bytes from that link to the next above */
+	bool *used; /* [lines * 2]: listed in `ways` */
 };
 
 /* A row that carries something. */
@@ -50,8 +51,8 @@ struct spot {
 struct torus {
 	const struct fabric *fabric;
 	struct along along[TORUS_AXES_MAX];
-	struct spot *spot; /* [ndevices * naxes] */
-	bool joined;       /* all devices reach each other */
+	struct spot *spot;                     /* [ndevices * naxes] */
+	bool joined;                           /* all devices reach each other */
 	double latency_s[ROUTE_LINKS_MAX + 1]; /* of so many links */
 	LIST(struct way) ways;
 };
@@ -163,8 +164,8 @@ static struct torus *torus_new(const struct machine *m, const struct fabric *f)
 
 		t->along[a] = (struct along){
 			.size = f->shape[a], .stride = stride, .row = f->shape[a] + 1};
-		t->along[a].change = zeros(lines * 2 * t->along[a].row,
-		                           sizeof(*t->along[a].change));
+		t->along[a].change =
+			zeros(lines * 2 * t->along[a].row, sizeof(*t->along[a].change));
 		t->along[a].used = zeros(lines * 2, sizeof(*t->along[a].used));
 		t->along[a].link =
 			zeros(lines * 2 * t->along[a].row, sizeof(*t->along[a].link));
@@ -272,9 +273,9 @@ double lines_send(struct lines *lines, const int32_t **links, int *n, int fabric
 		if (sum > ROUTE_LINKS_MAX)
 			return -1;
 		number = from[a].before + to[a].after + span->down;
-		if (!whole || (!x->used[number] &&
-		               (span->hops < LEAST_LINKS ||
-		                span->hops * LEAST_SHARE < x->size))) {
+		if (!whole ||
+		    (!x->used[number] && (span->hops < LEAST_LINKS ||
+		                          span->hops * LEAST_SHARE < x->size))) {
 			near += list_links(lines->near + near,
 			                   x->link + (int64_t)number * x->row, span,
 			                   x->size);

@@ -12,9 +12,9 @@ enum { LISTED_MAX = 64 };
 
 /* The only fabric, where it is a torus of all devices whose links are alike. */
 struct torus {
-	const struct fabric *fabric;      /* NULL: it is no such */
-	int32_t *at;                      /* [ndevices * naxes]: coordinates */
-	int16_t *hops[TORUS_AXES_MAX];    /* [size * size]: from one to the other */
+	const struct fabric *fabric;       /* NULL: it is no such */
+	int32_t *at;                       /* [ndevices * naxes]: coordinates */
+	int16_t *hops[TORUS_AXES_MAX];     /* [size * size]: from one to the other */
 	double price[ROUTE_LINKS_MAX + 1]; /* of so many hops */
 };
 
@@ -56,7 +56,8 @@ static double price_of(const struct price_paths *paths, double byte_s, int hops)
 {
 	static const double HOP_SHARE = 1. / 64, ROUND = 1 << 20;
 
-	return rint(byte_s * paths->fastest_Bps * ROUND) / ROUND * (1 + HOP_SHARE * hops);
+	return rint(byte_s * paths->fastest_Bps * ROUND) / ROUND *
+	       (1 + HOP_SHARE * hops);
 }
 
 static void list_hops(struct torus *t, const struct fabric *f, int axis)
@@ -97,7 +98,8 @@ static void find_torus(struct price_paths *paths)
 			place /= f->shape[a];
 		}
 	for (int hops = 0; hops <= ROUTE_LINKS_MAX; hops++)
-		t->price[hops] = price_of(paths, hops ? 1 / paths->torus_Bps[0] : 0, hops);
+		t->price[hops] =
+			price_of(paths, hops ? 1 / paths->torus_Bps[0] : 0, hops);
 }
 
 struct price_paths *price_paths_new(const struct machine *m,
