@@ -210,6 +210,11 @@ double model_round_end(struct model *model)
 	return time_s;
 }
 
+double model_round_least_s(const struct model *model)
+{
+	return model->time_s;
+}
+
 /* Loads the links of the task. Returns false where a message has no route. */
 static bool load_task(struct model *model, const struct schedule *s,
                       const struct task *t)

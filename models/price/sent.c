@@ -249,11 +249,11 @@ static void end_task(struct price_sent *sent, struct nccl_sends *sends,
 }
 
 bool price_sent_s(double *seconds, struct price_sent *sent, const struct plan *plan,
-                  int step)
+                  int step, double most_s)
 {
 	const struct step *s = &plan->step[step];
 	const struct dtype *type = plan->problem->array.dtype;
-	int32_t n = plan->problem->ndevices, end;
+	int32_t n = plan->problem->ndevices, end = 0;
 	struct nccl_sends all;
 
 	if (s->op != OP_EXCHANGE || n > sent->n || !find_sets(sent, s, n))
@@ -275,7 +275,10 @@ bool price_sent_s(double *seconds, struct price_sent *sent, const struct plan *p
 			end_task(sent, &sends, sent->order + begin, end - begin);
 		if (!routed)
 			return false;
+		if (model_round_least_s(sent->model) > most_s)
+			break;
 	}
-	*seconds = model_round_end(sent->model);
+	*seconds = end < n ? model_round_least_s(sent->model)
+	                   : model_round_end(sent->model);
 	return true;
 }

@@ -51,6 +51,11 @@ double vias_most_s(const struct vias *vias)
 	return b->plan ? b->price.cost : INFINITY;
 }
 
+double vias_far_s(const struct vias *vias)
+{
+	return best_pool_is_small(vias->pool) ? INFINITY : vias_most_s(vias);
+}
+
 void vias_find_slack(struct vias *vias)
 {
 	double bound_s, most = vias_most_s(vias);
@@ -95,7 +100,8 @@ static void begin_leg(struct leg_of_via *leg, struct vias *vias,
 	leg->least_s = vias_bytes_s(vias, vias->slack * leg->lacks_bytes);
 	if (!vias->has_all)
 		return;
-	leg->hop.seconds = hop_collective_s(&vias->hops, before, after);
+	leg->hop.seconds =
+		hop_collective_s(&vias->hops, before, after, vias_far_s(vias));
 	if (vias->portable || leg->hop.seconds < leg->least_s)
 		leg->least_s = leg->hop.seconds;
 }

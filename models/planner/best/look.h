@@ -68,6 +68,12 @@ double vias_bytes_s(const struct vias *vias, double bytes);
 double vias_most_s(const struct vias *vias);
 
 /*
+ * Returns what is not told apart of dearer steps: nothing has such a step, but for the dear
+ * ways on few devices.
+ */
+double vias_far_s(const struct vias *vias);
+
+/*
  * Returns a number for the exchanges to a layout and from there, not 0. Where the work ends
  * before all layouts are tried, it shall not count in which order the dimensions are.
  */

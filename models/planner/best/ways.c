@@ -41,11 +41,12 @@ static void price_leg(struct leg_of_via *leg, struct vias *vias,
 	struct hop sent;
 
 	if (!vias->has_all)
-		leg->hop.seconds = hop_collective_s(&vias->hops, before, after);
+		leg->hop.seconds =
+			hop_collective_s(&vias->hops, before, after, vias_far_s(vias));
 	if (vias_bytes_s(vias, vias->slack * leg->lacks_bytes) >= most ||
 	    vias_bytes_s(vias, leg->lacks_bytes) >= leg->hop.seconds)
 		return;
-	sent = hop_exchange(&vias->hops, before, after);
+	sent = hop_exchange(&vias->hops, before, after, vias_far_s(vias));
 	if (sent.seconds < leg->hop.seconds)
 		leg->hop = sent;
 }
@@ -175,7 +176,8 @@ static void price_way(struct vias *vias, const struct way *way)
 	                            0,
 	                            {.seconds = INFINITY, .collective = true}};
 
-	middle.hop.seconds = hop_collective_s(&vias->hops, type[1], type[2]);
+	middle.hop.seconds =
+		hop_collective_s(&vias->hops, type[1], type[2], vias_far_s(vias));
 	price_leg(&middle, vias, type[1], type[2], left);
 	if (middle.hop.seconds < left)
 		vias_add_script(vias, type,
