@@ -432,16 +432,21 @@ static double transfer_traffic_bytes(const struct plan *plan, int step)
 	return 2.0 * (double)dtype_bytes(type, most);
 }
 
+double lower_local_bytes(const struct plan *plan, int step)
+{
+	const struct step *s = &plan->step[step];
+
+	return s->transfers
+	               ? transfer_traffic_bytes(plan, step)
+	               : local_traffic_bytes(s->op, step_bytes(plan, step_operand(s)),
+	                                     step_bytes(plan, &s->local),
+	                                     s->groups.size, needs_unpack(s));
+}
+
 double lower_local_s(const struct machine *m, const struct placement *place,
                      const struct plan *plan, int step)
 {
-	const struct step *s = &plan->step[step];
-	double traffic_bytes =
-		s->transfers
-			? transfer_traffic_bytes(plan, step)
-			: local_traffic_bytes(s->op, step_bytes(plan, step_operand(s)),
-	                                      step_bytes(plan, &s->local),
-	                                      s->groups.size, needs_unpack(s));
+	double traffic_bytes = lower_local_bytes(plan, step);
 
 	if (traffic_bytes == 0)
 		return 0;

@@ -73,8 +73,10 @@ bool lower_collective_rounds(struct lowered *out, struct arena *a,
                              struct text *why);
 
 /*
- * Returns the seconds of local passes of a step: 2 x bytes per pass / memory bandwidth.
+ * The first returns the bytes that local passes of a step read and write on a device, the
+ * second their seconds: these bytes / memory bandwidth.
  */
+double lower_local_bytes(const struct plan *plan, int step);
 double lower_local_s(const struct machine *m, const struct placement *place,
                      const struct plan *plan, int step);
 

@@ -178,7 +178,8 @@ void script_memory(int64_t *array_bytes, int64_t *live_bytes, const struct scrip
 	}
 }
 
-struct price script_price(const struct script *s, int i, const struct prices *prices)
+struct price script_price(const struct script *s, int i, const struct prices *prices,
+                          double most_cost)
 {
 	const struct script_step *step = &s->step[i];
 	struct shape local = layout_local(script_before(s, i), &s->view.shape);
@@ -188,6 +189,7 @@ struct price script_price(const struct script *s, int i, const struct prices *pr
 		.move = step->move,
 		.before_bytes =
 			dtype_bytes(s->problem->array.dtype, shape_elements(&local)),
+		.most_cost = most_cost,
 	};
 
 	if (step->op == OP_PERMUTE || step->op == OP_EXCHANGE)

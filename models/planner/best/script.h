@@ -68,8 +68,12 @@ struct plan *script_step_plan(const struct script *s, int i,
 /* Stores the peak_array_bytes and the peak_live_bytes of the plan. */
 void script_memory(int64_t *array_bytes, int64_t *live_bytes, const struct script *s);
 
-/* Returns the price of step i by the table; permutes and exchanges have none. */
-struct price script_price(const struct script *s, int i, const struct prices *prices);
+/*
+ * Returns the price of step i by the table; permutes and exchanges have none. For a dearer
+ * step than `most_cost`, if that is > 0, any price above it will do.
+ */
+struct price script_price(const struct script *s, int i, const struct prices *prices,
+                          double most_cost);
 
 /* Puts one exchange in place of steps [first, end). */
 void script_exchange(struct script *out, const struct script *s, int first, int end);
