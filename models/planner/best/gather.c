@@ -97,6 +97,8 @@ static struct price gather_price(const struct chain *chain, const struct move *m
 
 static void find_prices(struct chain *chain)
 {
+	bool few = chain->script->problem->ndevices <= BEST_SMALL_DEVICES;
+
 	for (int state = 1; state < chain->nstates; state++) {
 		struct layout l = layout_at(chain, state);
 		struct shape local = layout_local(&l, &chain->script->view.shape);
@@ -110,11 +112,11 @@ static void find_prices(struct chain *chain)
 
 			if (n == 0)
 				continue;
-			/* equal prices differ by 1e-9 */
-			if (!first)
+			/* equal prices differ by 1e-9; on few devices all are soon known */
+			if (!first && !few)
 				left = chain->price[state].cost * (1 + 1e-6) -
 				       chain->price[after].cost;
-			if (!first && left <= 0)
+			if (!first && !few && left <= 0)
 				continue;
 			price = price_add(chain->price[after],
 			                  gather_price(chain, moves, n, &local, left));

@@ -133,19 +133,23 @@ static bool is_above(struct price price, const struct price *limit)
 
 /*
  * Returns what a step may cost at most so that a script is not above the limit, INFINITY
- * without one. Where that is nothing the sum is above it already.
+ * without one. Where that is nothing the sum is above it already. On few devices steps are
+ * built again more often than that saves.
  */
-static double cost_left(const struct price *limit, struct price sum)
+static double cost_left(const struct step_prices *steps, const struct price *limit,
+                        struct price sum)
 {
+	if (!limit || steps->problem->ndevices <= BEST_SMALL_DEVICES)
+		return INFINITY;
 	/* equal prices differ by 1e-9 */
-	return limit ? limit->cost * (1 + 1e-6) - sum.cost : INFINITY;
+	return limit->cost * (1 + 1e-6) - sum.cost;
 }
 
 /* Returns the price of a collective by the table, or one above the limit. */
 static struct price table_price(const struct step_prices *steps, const struct script *s,
                                 int i, const struct price *limit, struct price sum)
 {
-	double left = cost_left(limit, sum);
+	double left = cost_left(steps, limit, sum);
 
 	if (left <= 0)
 		return (struct price){0};
@@ -182,7 +186,7 @@ bool step_prices_script(struct price *out, struct step_prices *steps,
 		if (counted[i])
 			continue;
 		if (!note[i]->priced || note[i]->more)
-			build_step(steps, note[i], s, i, cost_left(limit, sum));
+			build_step(steps, note[i], s, i, cost_left(steps, limit, sum));
 		if (note[i]->impossible)
 			return false;
 		sum = price_add(sum, note[i]->price);
