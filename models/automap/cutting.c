@@ -53,6 +53,65 @@ static void take_back(struct cutting *c, int kind, int32_t number, struct cuts *
 	cuts->mask &= (uint8_t) ~(1 << cuts->axis[last]);
 }
 
+/* A value or an op: how much higher its number is, its axes, and the place of each. */
+enum { KEY_FAR = 255, KEY_ATOMIC = 1 << CUT_AXES, KEY_MOST = 5 + 2 + 3 * CUT_AXES };
+
+/* Writes a number of at most 4 bytes, small ones as one. */
+static uint8_t *write_number(uint8_t *out, uint32_t number, size_t bytes)
+{
+	if (number < KEY_FAR) {
+		*out = (uint8_t)number;
+		return out + 1;
+	}
+	*out++ = KEY_FAR;
+	for (size_t i = 0; i < bytes; i++)
+		*out++ = (uint8_t)(number >> 8 * i);
+	return out;
+}
+
+static uint8_t *write_cuts(uint8_t *out, int32_t higher, const struct cuts *cuts,
+                           uint8_t atomic)
+{
+	out = write_number(out, (uint32_t)higher, 4);
+	*out++ = (uint8_t)(cuts->mask | (atomic ? KEY_ATOMIC : 0));
+	if (atomic)
+		*out++ = atomic;
+	for (int axis = 0; cuts->mask >> axis; axis++) {
+		int at = cuts_at(cuts, axis), before = 0;
+
+		if (at < 0)
+			continue;
+		for (int i = 0; cuts->axis[i] != axis; i++)
+			before += cuts->at[i] == at;
+		out = write_number(out, (uint32_t)(at * CUT_AXES + before), 2);
+	}
+	return out;
+}
+
+size_t cutting_key(uint8_t *out, const struct cutting *c)
+{
+	int32_t values = (int32_t)c->graph->value.n, ops = (int32_t)c->graph->op.n;
+	int32_t last = 0;
+	uint8_t *end = out;
+
+	for (int32_t i = 0; i < values; i++)
+		if (c->value[i].mask || c->atomic[i]) {
+			end = write_cuts(end, i - last, &c->value[i], c->atomic[i]);
+			last = i;
+		}
+	for (int32_t i = 0; i < ops; i++)
+		if (c->op[i].mask) {
+			end = write_cuts(end, values + i - last, &c->op[i], 0);
+			last = values + i;
+		}
+	return (size_t)(end - out);
+}
+
+size_t cutting_key_most(const struct cutting *c)
+{
+	return (size_t)(c->graph->value.n + c->graph->op.n) * KEY_MOST;
+}
+
 void cutting_undo(struct cutting *c, int64_t mark)
 {
 	while (c->trail.n > mark) {

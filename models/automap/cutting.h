@@ -35,7 +35,7 @@ struct cutting {
 	int32_t size[CUT_AXES];
 	struct cuts *value, *op;
 	uint8_t *atomic; /* [values] axes on which it is not cut */
-	uint64_t hash;   /* of all of this */
+	uint64_t hash;   /* of what cutting_key() writes */
 	/* Along which dimension sums over an axis are scattered; -1: they are not. */
 	int8_t sums[CUT_AXES];
 	uint8_t experts;     /* axes over which rows go to experts and back */
@@ -75,6 +75,13 @@ void cutting_settle(struct cutting *c, int axis);
  * Returns whether there was one.
  */
 bool cutting_group(struct cutting *c, int32_t group, int32_t dim, int axis);
+
+/*
+ * Writes what is cut and atomic, the same bytes for the same state however it was come to,
+ * and returns their number, at most cutting_key_most().
+ */
+size_t cutting_key(uint8_t *out, const struct cutting *c);
+size_t cutting_key_most(const struct cutting *c);
 
 /* Takes back all that was done since the trail was so long. */
 static inline int64_t cutting_mark(const struct cutting *c)

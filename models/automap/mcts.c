@@ -1,6 +1,6 @@
 /*
- * Monte Carlo tree search. A node is a state, found by its hash, so that ways that lead
- * to the same state share what is known. From a node one untried action is taken, at
+ * Monte Carlo tree search. A node is a state, so that ways that lead to the same state
+ * share what is known. From a node one untried action is taken, at
  * random; from there on random actions are, until a draw says to stop. The reward of the
  * better of the new node and of the end goes to all nodes of the way.
  */
@@ -73,8 +73,8 @@ static double look(struct tree *t, bool *fresh)
 /* The node of the state, made if there is none. */
 static int32_t node_of(struct tree *t, bool *fresh)
 {
-	uint64_t hash = t->s->cutting->hash;
-	int32_t number = keys_add(&t->keys, &hash, sizeof(hash), fresh);
+	int32_t state = search_state(t->s);
+	int32_t number = keys_add(&t->keys, &state, sizeof(state), fresh);
 	struct actions next = {0};
 	struct node *n;
 	bool unused;

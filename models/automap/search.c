@@ -77,8 +77,10 @@ void search_start(struct search *s, struct arena *a)
 	bool fresh;
 
 	s->arena = a;
+	s->state = arena_alloc(a, 1, sizeof(*s->state));
 	s->seen = arena_alloc(a, 1, sizeof(*s->seen));
-	s->seen->arena = a;
+	s->state->arena = s->seen->arena = a;
+	s->key = arena_alloc(a, cutting_key_most(s->cutting), sizeof(*s->key));
 	s->found = false;
 	s->evaluations = s->states = 0;
 	if (!s->ngoals)
@@ -103,10 +105,18 @@ void search_start(struct search *s, struct arena *a)
 	action_undo(s, mark, 0);
 }
 
+int32_t search_state(struct search *s)
+{
+	bool fresh;
+
+	return keys_add_hashed(s->state, s->cutting->hash, s->key,
+	                       cutting_key(s->key, s->cutting), &fresh);
+}
+
 struct evaluation search_look(struct search *s, bool *fresh)
 {
-	int32_t number =
-		keys_add(s->seen, &s->cutting->hash, sizeof(s->cutting->hash), fresh);
+	int32_t state = search_state(s);
+	int32_t number = keys_add(s->seen, &state, sizeof(state), fresh);
 	struct evaluation e;
 
 	if (!*fresh)

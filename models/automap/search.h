@@ -2,8 +2,8 @@
  * Searches over actions: which sharding takes the least time and fits.
  *
  * An action cuts one dimension of the arguments of a group on one axis, or of all arrays
- * that are summed over it, and propagates. States are told apart by what is cut (the hash
- * of a cutting), not by the order of actions; a state that was evaluated once is not
+ * that are summed over it, and propagates. States are told apart by what is cut, not by the
+ * order of actions; a state that was evaluated once is not
  * evaluated again. The worklist has data and parameters; states of the optimizer follow
  * these, or are cut while their parameters stay whole. What tactics have cut before stays.
  *
@@ -81,9 +81,11 @@ struct search {
 	bool complete;   /* all states were seen */
 	/* Private to search*.c, mcts.c, structure.c, exhaust.c. */
 	struct arena *arena;
-	struct keys *seen;
+	struct keys *state; /* numbers of states, by their cutting_key() */
+	uint8_t *key;       /* room for one */
+	struct keys *seen;  /* those that were evaluated */
 	struct lowered_cuts lowered;   /* of actions on sums */
-	LIST(struct evaluation) known; /* by the number of the state's hash */
+	LIST(struct evaluation) known; /* of these */
 	struct actions path;
 	bool found, experts; /* experts: there are rows that go to them */
 	bool has_states;     /* some parameters have any */
@@ -118,6 +120,9 @@ int search_compare(const struct search *s, const struct evaluation *a,
  */
 int search_compare_answers(const struct search *s, const struct evaluation *a,
                            const struct evaluation *b);
+
+/* Returns the number of the state of the cutting, from 0 in the order in which they were met. */
+int32_t search_state(struct search *s);
 
 /* Evaluates the state of the cutting, which s->path led to, unless it is known. */
 struct evaluation search_look(struct search *s, bool *fresh);

@@ -124,12 +124,14 @@ static bool grow(struct beam *b, const struct state *from)
 	struct actions next = {0};
 	int64_t start = cutting_mark(s->cutting), mark, length;
 	bool better = false, first;
+	int32_t state;
 
 	apply_way(s, &from->way);
 	mark = cutting_mark(s->cutting);
 	length = s->path.at.n;
 	/* What is in several lists leads nowhere new the second time. */
-	keys_add(&b->grown, &s->cutting->hash, sizeof(s->cutting->hash), &first);
+	state = search_state(s);
+	keys_add(&b->grown, &state, sizeof(state), &first);
 	if (!first) {
 		action_undo(s, start, 0);
 		return false;
@@ -138,9 +140,10 @@ static bool grow(struct beam *b, const struct state *from)
 	for (int64_t i = 0; i < next.at.n && !search_spent(s); i++) {
 		bool fresh = false, unused;
 
-		if (action_apply(s, next.at.at[i]))
-			keys_add(&b->seen, &s->cutting->hash, sizeof(s->cutting->hash),
-			         &fresh);
+		if (action_apply(s, next.at.at[i])) {
+			state = search_state(s);
+			keys_add(&b->seen, &state, sizeof(state), &fresh);
+		}
 		if (fresh && computes(s, mark)) {
 			struct state x = state_here(s, search_look(s, &unused));
 
@@ -398,11 +401,13 @@ static void explore(struct search *s, bool from_start)
 	struct beam b = {.s = s, .seen.arena = s->arena, .grown.arena = s->arena};
 	int64_t mark = cutting_mark(s->cutting);
 	struct state first;
+	int32_t state;
 	bool fresh;
 
 	if (from_start)
 		search_go_to_start(s);
-	keys_add(&b.seen, &s->cutting->hash, sizeof(s->cutting->hash), &fresh);
+	state = search_state(s);
+	keys_add(&b.seen, &state, sizeof(state), &fresh);
 	first = state_here(s, search_look(s, &fresh));
 	action_undo(s, mark, 0);
 	for (int k = 0; k < ORDERS; k++) {

@@ -24,7 +24,12 @@ int32_t keys_find(const struct keys *k, const void *at, size_t size)
 
 int32_t keys_add(struct keys *k, const void *at, size_t size, bool *fresh)
 {
-	uint64_t hash = hash_bytes(HASH_START, at, size);
+	return keys_add_hashed(k, hash_bytes(HASH_START, at, size), at, size, fresh);
+}
+
+int32_t keys_add_hashed(struct keys *k, uint64_t hash, const void *at, size_t size,
+                        bool *fresh)
+{
 	int32_t number = keys_look(k, hash, at, size);
 
 	*fresh = number < 0;

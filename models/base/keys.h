@@ -29,4 +29,8 @@ int32_t keys_find(const struct keys *k, const void *at, size_t size);
 /* Returns the number of a key, given to it now if it has none; *fresh says that it was. */
 int32_t keys_add(struct keys *k, const void *at, size_t size, bool *fresh);
 
+/* The same where the caller has a hash of the key, which equal keys share. */
+int32_t keys_add_hashed(struct keys *k, uint64_t hash, const void *at, size_t size,
+                        bool *fresh);
+
 #endif

@@ -338,6 +338,51 @@ START_TEST(cuts_states_alone)
 }
 END_TEST
 
+/* States are what is cut: the order of actions is none of it, and equal hashes are not enough. */
+START_TEST(tells_states_apart)
+{
+	struct architecture m = automap_model(arena, "gpt-24");
+	const struct graph *g = automap_train(arena, &m, true);
+	struct evaluator e;
+	struct search s = {.evaluator = &e,
+	                   .cutting = automap_cutting(arena, g, 2, (int32_t[]){8, 4})};
+	struct action pick[2] = {{0}};
+	struct actions all = {0};
+	int32_t state[2][2];
+	uint64_t hash = 0;
+
+	evaluator_start(&e, arena, g, NULL);
+	search_start(&s, arena);
+	search_actions(&all, &s, 3);
+	for (int64_t i = 0; i < all.at.n; i++) {
+		const struct action *x = &all.at.at[i];
+		enum group_role role = x->axis ? ROLE_PARAMETER : ROLE_DATA;
+
+		if (x->group >= 0 && x->dim == x->axis && g->group.at[x->group].role == role)
+			pick[x->axis] = *x;
+	}
+	for (int order = 0; order < 2; order++) {
+		int64_t mark = cutting_mark(s.cutting), length = s.path.at.n;
+
+		for (int i = 0; i < 2; i++) {
+			ck_assert(action_apply(&s, pick[order ^ i]));
+			state[order][i] = search_state(&s);
+			if (order + i == 0)
+				hash = s.cutting->hash;
+		}
+		action_undo(&s, mark, length);
+	}
+	ck_assert_int_eq(state[0][1], state[1][1]);
+	ck_assert_int_ne(state[0][0], state[1][0]);
+	ck_assert_int_ne(state[0][0], state[0][1]);
+	pick[1].dim = 0;
+	ck_assert(action_apply(&s, pick[1]));
+	s.cutting->hash = hash;
+	ck_assert_int_gt(search_state(&s), state[1][0]);
+	xfree(all.at.at);
+}
+END_TEST
+
 /* Counts with data parallelism behind a value, by its number in the flat program, kept whole. */
 static const char *counts_with_whole(const struct graph *g, int32_t flat, int32_t *whole)
 {
@@ -399,6 +444,7 @@ Suite *tests(void)
 	tcase_add_loop_test(t, finds_what_experts_know, 0, 2);
 	tcase_add_test(t, needs_groups);
 	tcase_add_test(t, cuts_states_alone);
+	tcase_add_test(t, tells_states_apart);
 	tcase_add_test(t, keeps_values_whole);
 	tcase_add_test(t, finds_expert_parallelism);
 	tcase_add_loop_test(t, is_no_worse_than_where_it_starts, 0, 3);

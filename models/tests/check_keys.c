@@ -46,12 +46,28 @@ START_TEST(keys_by_order)
 }
 END_TEST
 
+START_TEST(equal_hashes_are_not_equal_keys)
+{
+	struct arena *a = arena_new();
+	struct keys keys = {.arena = a};
+	bool fresh;
+
+	ck_assert_int_eq(keys_add_hashed(&keys, 7, "one", 3, &fresh), 0);
+	ck_assert_int_eq(keys_add_hashed(&keys, 7, "two", 3, &fresh), 1);
+	ck_assert(fresh);
+	ck_assert_int_eq(keys_add_hashed(&keys, 7, "one", 3, &fresh), 0);
+	ck_assert(!fresh);
+	arena_free(a);
+}
+END_TEST
+
 Suite *tests(void)
 {
 	Suite *suite = suite_create("keys");
 	TCase *tcase = tcase_create("keys");
 
 	tcase_add_test(tcase, keys_by_order);
+	tcase_add_test(tcase, equal_hashes_are_not_equal_keys);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
