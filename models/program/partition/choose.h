@@ -18,6 +18,21 @@ struct choosing {
 	const struct program *program;
 	const struct mesh *mesh;
 	struct arena *a;
+	double ring_bytes; /* the least that goes round (choose_xla()); 0: nothing does */
+};
+
+/*
+ * A matmul that runs part by part: instead of being gathered or scattered one array, in as
+ * many parts as there are devices, goes round from device to device, beside the matmuls.
+ */
+struct einsum_ring {
+	/*
+	 * What goes round: 0 or 1, an operand that would be gathered; 2, the result that would be
+	 * summed and scattered, whose parts become sums on their way; -1: nothing does.
+	 */
+	int32_t tensor;
+	int32_t factor;   /* along which it is in parts; `out` of choose_xla() does not split it */
+	struct axes axes; /* that the parts are over */
 };
 
 /*
@@ -59,10 +74,16 @@ void choose_shardy(struct axes *out, const struct choosing *c);
  * contracted dimensions that both operands split alike, over which the result is summed. What
  * is left is as the result has it. Groups are looked for once more where two arrays are split
  * into as many parts, but over other devices: the other one's change places. What a
- * convolution's window moves over is a free dimension of its left operand. Windowed einsums,
- * which GPUs do not run by default, are left out.
+ * convolution's window moves over is a free dimension of its left operand.
+ *
+ * A matmul is a windowed einsum, before all devices go to an operand's free dimensions, if the
+ * other operand is split over all of them along one dimension and would be gathered; or if both
+ * operands are split over them alike along what is contracted, and the result along a free
+ * dimension. What is gathered or summed must have `ring_bytes` in all, there must be at most 32
+ * devices, and they divide the dimension (XLA adds zeros where they do not). `ring` says so; of
+ * what is read by others, and of what it takes, the caller knows more.
  */
-void choose_xla(struct axes *out, const struct choosing *c);
+void choose_xla(struct axes *out, struct einsum_ring *ring, const struct choosing *c);
 
 /*
  * Cuts a list before the first digit that the other one has. Returns whether something was cut
