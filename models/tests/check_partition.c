@@ -605,6 +605,87 @@ START_TEST(left_axes)
 }
 END_TEST
 
+/*
+ * Rows of an array of 8 columns that are looked up or added to over 4 devices that all split, by
+ * what needs the least memory: XLA keeps the rows of 64 x 8 apart from each other, brings 16
+ * indices together and adds up what is found: 64 / 4 x 8 + 16 + 16 x 8 numbers, against
+ * 64 / 4 x 8 + 64 x 8 for the gather of all rows. Of 8 x 8 rows and 64 indices, and so of
+ * columns, it gathers the array: 8 x 8 + 64 / 4 + 64 / 4 x 8 against 8 / 4 x 8 + 64 + 64 x 8.
+ */
+START_TEST(cheapest_look)
+{
+	static const struct {
+		bool scatters;
+		int rows, n;
+		const char *array, *result; /* of a scatter: of the updates */
+		int64_t gathered;           /* the largest array that is gathered */
+		int sums;
+	} rows[] = {
+		{false, 64, 16, "{\"x\"}, {}", "{\"x\"}, {}", 16, 1},
+		{false, 8, 64, "{\"x\"}, {}", "{\"x\"}, {}", 8 * 8, 0},
+		{false, 64, 16, "{}, {\"x\"}", "{\"x\"}, {}", 16, 0},
+		{false, 8, 64, "{}, {\"x\"}", "{\"x\"}, {}", 8 * 8, 0},
+		{true, 64, 16, "{\"x\"}, {}", "{\"x\"}, {}", 16 * 8, 0},
+		{true, 8, 64, "{\"x\"}, {}", "{\"x\"}, {}", 8 * 8, 1},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		int v = rows[i].rows, n = rows[i].n;
+		const char *type[] = {arena_printf(arena, "tensor<%dx8xf32>", v),
+		                      arena_printf(arena, "tensor<%dxi32>", n),
+		                      arena_printf(arena, "tensor<%dx8xf32>", n)};
+		const char *args = arena_printf(
+			arena,
+			"%%a: %s {sdy.sharding = #sdy.sharding<@m, [%s]>}, %%i: %s "
+			"{sdy.sharding = #sdy.sharding<@m, [{\"x\"}]>}, %%u: %s "
+			"{sdy.sharding = #sdy.sharding<@m, [%s]>}",
+			type[0], rows[i].array, type[1], type[2], rows[i].result);
+		const char *op =
+			rows[i].scatters
+				? arena_printf(
+					  arena,
+					  "\"stablehlo.scatter\"(%%a, %%i, %%u) "
+					  "<{scatter_dimension_numbers = "
+					  "#stablehlo.scatter<update_window_dims = [1], "
+					  "inserted_window_dims = [0], "
+					  "scatter_dims_to_operand_dims = [0], "
+					  "index_vector_dim = 1>}> ({\n ^bb0(%%p: "
+					  "tensor<f32>, %%q: tensor<f32>):\n  %%s = "
+					  "stablehlo.add %%p, %%q : tensor<f32>\n  "
+					  "stablehlo.return %%s : tensor<f32>\n }) : (%s, "
+					  "%s, %s) -> %s",
+					  type[0], type[1], type[2], type[0])
+				: arena_printf(
+					  arena,
+					  "\"stablehlo.gather\"(%%a, %%i) "
+					  "<{dimension_numbers = #stablehlo.gather<"
+					  "offset_dims = [1], collapsed_slice_dims = [0], "
+					  "start_index_map = [0], index_vector_dim = 1>, "
+					  "slice_sizes = array<i64: 1, 8>}> : (%s, %s) -> %s",
+					  type[0], type[1], type[2]);
+		const char *out = type[rows[i].scatters ? 0 : 2];
+		const char *text = arena_printf(
+			arena,
+			"sdy.mesh @m = <[\"x\"=4]>\nfunc.func @main(%s) -> (%s "
+			"{sdy.sharding = #sdy.sharding<@m, [%s]>}) {\n %%0 = %s\n "
+			"return %%0 : %s\n}\n",
+			args, out, rows[i].scatters ? rows[i].array : rows[i].result, op,
+			out);
+		struct run r;
+
+		partition_text(&r, text, PARTITIONER_XLA, PROPAGATION_SHARDY, "xla");
+		check_numbers(&r, text);
+		ck_assert_msg(runs_of(&r, HLO_ALL_GATHER, rows[i].gathered) > 0, "%s",
+		              text);
+		ck_assert_double_eq(runs_of(&r, HLO_ALL_GATHER, v * 8),
+		                    rows[i].gathered == v * 8);
+		ck_assert_double_eq(runs_of(&r, HLO_ALL_REDUCE, 0) +
+		                            runs_of(&r, HLO_REDUCE_SCATTER, 0),
+		                    rows[i].sums);
+	}
+}
+END_TEST
+
 /* --- windowed einsums --- */
 
 /* XLA's, of whatever size, on a machine or with all that could be. */
@@ -923,6 +1004,7 @@ Suite *tests(void)
 	tcase_add_test(c, far_windows);
 	tcase_add_test(c, by_hand);
 	tcase_add_test(c, left_axes);
+	tcase_add_test(c, cheapest_look);
 	tcase_add_loop_test(c, rings, 0, RING_ROWS);
 	tcase_add_test(c, ring_threshold);
 	tcase_add_test(c, ring_shared);

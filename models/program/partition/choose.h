@@ -64,8 +64,7 @@ void choose_shardy(struct axes *out, const struct choosing *c);
  * as the result is, and so do slices, padding and windows; reshapes as the result is if that
  * maps to the operand, else as the operand is if that maps to the result, else whole. The
  * joined or sorted dimension of a concatenation or sort is whole, its axes go to another
- * dimension that they divide. Look-ups keep their operand's dimensions, those looked up become
- * sums, then come the indices'.
+ * dimension that they divide. Look-ups are choose_look()'s.
  *
  * Matmuls: as long as there are devices left, all of them go to the batch if two arrays have
  * it so alike, or to an operand's free dimensions if the result has them so, the other operand
@@ -84,6 +83,17 @@ void choose_shardy(struct axes *out, const struct choosing *c);
  * what is read by others, and of what it takes, the caller knows more.
  */
 void choose_xla(struct axes *out, struct einsum_ring *ring, const struct choosing *c);
+
+/*
+ * XLA's choice for gathers and scatters. Batches come first, those that an iota counts, too.
+ * Of three ways to go on the cheapest does, then of the other two, each as far as it needs other
+ * devices than are given out: dimensions of the array that go through; dimensions that
+ * are looked up, where each device finds what it has, and gathers are summed; those of the
+ * indices, where scatters are summed. The cheapest needs the least memory, for the op or one
+ * collective around it, and then sends the fewest bytes, with all else whole; ties go in this
+ * order. What is left is as the result has it.
+ */
+void choose_look(struct axes *out, const struct choosing *c);
 
 /*
  * Cuts a list before the first digit that the other one has. Returns whether something was cut

@@ -387,24 +387,6 @@ static void choose_dot(struct axes *out, struct einsum_ring *ring,
 
 /* --- all ops --- */
 
-/* Operands first: their dimensions go through, those looked up are summed; then the indices. */
-static void choose_lookup(struct axes *out, const struct choosing *c)
-{
-	bool gathers = c->op->code == HLO_GATHER;
-	int32_t n = c->rule->noperands;
-
-	if (!gathers) {
-		take_from(out, c, n, PASS);
-		take_from(out, c, n - 1, PASS | REDUCE);
-		return;
-	}
-	if (c->tensor[0])
-		take_from(out, c, 0, PASS | REDUCE);
-	if (c->tensor[1])
-		take_from(out, c, 1, PASS);
-	take_from(out, c, n, PASS);
-}
-
 void choose_xla(struct axes *out, struct einsum_ring *ring, const struct choosing *c)
 {
 	int32_t result = c->rule->noperands;
@@ -425,7 +407,7 @@ void choose_xla(struct axes *out, struct einsum_ring *ring, const struct choosin
 	else if (code == HLO_CONCATENATE || code == HLO_SORT)
 		choose_moved(out, c);
 	else if (code == HLO_GATHER || code == HLO_SCATTER)
-		choose_lookup(out, c);
+		choose_look(out, c);
 	else if (code != HLO_RNG_BIT_GENERATOR)
 		take_from(out, c, result, PASS | MOVED);
 	for (int32_t f = 0; f < c->rule->factor.n; f++)
