@@ -2,6 +2,7 @@
  * Matmuls part by part beside permutes: XLA's windowed einsums (xla/service/spmd/dot_handler.cc,
  * EmitWindowedDotGeneral). XLA writes a loop whose body is one part; here the parts stand one
  * behind the other, which runs alike, for the loop permutes on all of its trips but the last.
+ * Its option that sends both ways at once is left out, as it is off by default.
  */
 #include "cost/compute.h"
 #include "program/partition/choose.h"
