@@ -98,7 +98,7 @@ SIM_SOURCES := $(filter-out sim/tests/%,$(wildcard sim/*.c sim/*/*.c sim/*/*/*.c
 SIM_HEADERS := $(filter-out sim/tests/%,$(wildcard sim/*/*.h sim/*/*/*.h))
 WEB_SOURCES := sim/web/page.css sim/web/page.js
 # What emitted programs have in common, byte by byte: emit_text_NAME[] of NAME.in.
-EMIT_TEXTS := $(wildcard models/emit/*.in)
+EMIT_TEXTS := $(wildcard models/emit/texts/*.in)
 TEST_SOURCES := $(wildcard models/tests/*.c sim/tests/*.c)
 SOURCES := $(MODEL_SOURCES) $(SIM_SOURCES) $(TEST_SOURCES)
 HEADERS := $(MODEL_HEADERS) $(SIM_HEADERS) $(wildcard models/tests/*.h sim/tests/*.h)
@@ -212,8 +212,8 @@ $(MODEL_TESTS): %: %.o $(call helpers,models) $B/models/tests/main.o $B/libshard
 	$(quiet)$(LINK) -o $@ $(filter %.o %.a,$^) $(TEST_LIBS) $(LDLIBS) -lm
 
 # The linear programs that bounds are held to.
-$B/models/tests/check_bound_lp: LDLIBS += -lglpk
-$B/models/tests/check_bound_lp.o: | tool-glpk
+$B/models/tests/check_bound_lp $B/models/tests/check_transpose_lp: LDLIBS += -lglpk
+$B/models/tests/check_bound_lp.o $B/models/tests/check_transpose_lp.o: | tool-glpk
 
 $(SIM_TESTS): %: %.o $(call helpers,sim) $B/models/tests/main.o $(TESTED_OBJECTS) \
 		$B/libshardsim.a $B/flags
@@ -475,6 +475,8 @@ results-automap: build/shardsim
 	build/shardsim automap platforms/steps.csv --format csv >results/automap-published.csv
 	build/shardsim automap scenarios/automap.yaml --format csv >results/automap.csv
 	build/shardsim automap scenarios/splitbrain.yaml >results/splitbrain.md
+	echo >>results/splitbrain.md
+	build/shardsim automap scenarios/splitbrain-v100.yaml >>results/splitbrain.md
 	build/shardsim automap scenarios/splitbrain.yaml --format csv >results/splitbrain.csv
 	build/shardsim automap scenarios/jobs.yaml >results/jobs.md
 	build/shardsim automap scenarios/jobs.yaml --format csv >results/jobs.csv
@@ -523,6 +525,19 @@ results: results-placement results-moves results-steps results-programs results-
 		>results/validate-tuner.md
 	echo >>results/validate-tuner.md
 	build/shardsim validate platforms/held-out.csv --algorithm tuner >>results/validate-tuner.md
+	$(MAKE) results/graphs.md
+
+# What NCCL's own model picks for all-reduces when a figure of its graphs is half or twice of
+# what the family states: the algorithm and protocol of five sizes.
+GRAPHS := polaris:2=graph_net_channels:4,graph_net_Bps:12GB/s,graph_tree_Bps:24GB/s \
+	aws-p4de:2=graph_net_channels:8,graph_net_Bps:6GB/s,graph_tree_Bps:12GB/s \
+	dgx-a100:1=graph_channels:24,graph_Bps:10GB/s \
+	dgx-h100:1=graph_channels:24,graph_Bps:15GB/s,graph_nvls_channels:8,graph_nvls_Bps:40GB/s \
+	dgx-h100:4=graph_net_channels:16,graph_nvls_channels:8,graph_nvls_Bps:40GB/s \
+	dgx-b200:1=graph_channels:24,graph_Bps:30GB/s,graph_nvls_channels:8,graph_nvls_Bps:80GB/s
+.PHONY: results/graphs.md
+results/graphs.md: build/shardsim
+	.ci/graphs $(GRAPHS) >$@
 
 # What is fitted to, and how sure times are that follow from it.
 .PHONY: intervals

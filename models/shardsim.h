@@ -172,7 +172,7 @@ shardsim_machine_nodes(struct shardsim_machine **out, int32_t nodes, int32_t gpu
                        struct shardsim_link inside, struct shardsim_link net,
                        struct shardsim_device device, struct shardsim_error *error);
 
-/* How many devices it has; 0 for NULL. */
+/* Returns how many devices it has; 0 for NULL. */
 int32_t shardsim_machine_devices(const struct shardsim_machine *machine);
 
 /* --- problems ------------------------------------------------------------------------ */

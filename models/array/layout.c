@@ -85,31 +85,35 @@ int64_t layout_local_elements(const struct layout *l, const struct shape *global
 	return shape_elements(&local);
 }
 
+/* Parts move towards the front, where there is room. */
 void layout_normalise(struct layout *l)
 {
-	struct layout out = layout_replicated(l->rank);
+	const struct part *part = l->part;
+	int n = 0, first;
 
 	if (l->kind != LAYOUT_AXES)
 		return;
 	for (int dim = 0; dim <= l->rank; dim++) {
-		int n, count;
-		const struct part *part = layout_parts(l, dim, &n);
+		uint8_t *count = dim == l->rank ? &l->nunreduced : &l->nparts[dim];
 
-		for (int k = 0; k < n; k++) {
-			struct part *last;
+		first = n;
+		for (const struct part *end = part + *count; part < end; part++) {
+			struct part *last = n > first ? &l->part[n - 1] : NULL;
 
-			if (part[k].size == 1)
+			if (part->size == 1)
 				continue;
-			layout_parts(&out, dim, &count);
-			last = out.part + parts_before(&out, dim) + count - 1;
-			if (count > 0 && last->axis == part[k].axis &&
-			    last->pre * last->size == part[k].pre)
-				last->size *= part[k].size;
+			if (last && last->axis == part->axis &&
+			    last->pre * last->size == part->pre)
+				last->size *= part->size;
 			else
-				layout_append(&out, dim, part[k]);
+				l->part[n++] = *part;
 		}
+		*count = (uint8_t)(n - first);
 	}
-	*l = out;
+	memset(l->part + n, 0, (size_t)(LAYOUT_PARTS_MAX - n) * sizeof(*part));
+	memset(l->nparts + l->rank, 0, sizeof(l->nparts) - (size_t)l->rank);
+	l->tiling = NULL;
+	l->maximal_device = 0;
 }
 
 int parts_digits(struct part *out, const struct part *parts, int n)

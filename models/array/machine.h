@@ -108,6 +108,7 @@ enum launch_mode {
 	LAUNCH_GRAPH,   /* captured in a graph */
 	LAUNCH_XLA,     /* programs that XLA compiled */
 	LAUNCH_EAGER,   /* torch.distributed, operation by operation */
+	LAUNCH_MPI,     /* MPI on buffers of devices, call by call */
 	LAUNCH_MODES
 };
 

@@ -3,6 +3,7 @@
 #include "base/scan.h"
 #include "base/units.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@ static const char *const names[TUNINGS] = {
 	[TUNING_CC] = "cc",
 	[TUNING_STEP] = "step",
 	[TUNING_NET_STEP] = "net_step",
+	[TUNING_NET_LATENCY_S] = "net_latency_s",
 	[TUNING_NET_POST_S] = "net_post_s",
 	[TUNING_NET_GROWTH] = "net_growth",
 	[TUNING_FILL_S] = "fill_s",
@@ -20,6 +22,13 @@ static const char *const names[TUNINGS] = {
 	[TUNING_NET_RENDEZVOUS_S] = "net_rendezvous_s",
 	[TUNING_NET_SEND_SHARE] = "net_send_share",
 	[TUNING_CHANNEL_BPS] = "channel_Bps",
+	[TUNING_GRAPH_CHANNELS] = "graph_channels",
+	[TUNING_GRAPH_BPS] = "graph_Bps",
+	[TUNING_GRAPH_NVLS_CHANNELS] = "graph_nvls_channels",
+	[TUNING_GRAPH_NVLS_BPS] = "graph_nvls_Bps",
+	[TUNING_GRAPH_NET_CHANNELS] = "graph_net_channels",
+	[TUNING_GRAPH_NET_BPS] = "graph_net_Bps",
+	[TUNING_GRAPH_TREE_BPS] = "graph_tree_Bps",
 	[TUNING_LAUNCH_EACH_S] = "launch_each_s",
 	[TUNING_LAUNCH_GRAPH_S] = "launch_graph_s",
 	[TUNING_SCHEDULED] = "scheduled",
@@ -67,12 +76,17 @@ int tuning_find(const char *name, size_t length)
 	return -1;
 }
 
+static bool ends_in(int key, const char *end)
+{
+	size_t n = strlen(names[key]), of = strlen(end);
+
+	return n > of && !strcmp(names[key] + n - of, end);
+}
+
 /* Returns whether a constant is a share of something: at most 1. */
 static bool is_share(int key)
 {
-	size_t n = strlen(names[key]);
-
-	return n > 6 && !strcmp(names[key] + n - 6, "_share");
+	return ends_in(key, "_share");
 }
 
 /* Reads one "key=number" and stores its end in *end. */
@@ -106,6 +120,10 @@ static enum status read_one(struct tuning *out, bool *given, struct scan *s,
 	if (key == TUNING_SCHEDULED && x != 0 && x != 1)
 		return scan_fail_at(s, word, E_RANGE,
 		                    "scheduled is a switch, expected 0 or 1");
+	if (ends_in(key, "_channels") && (x > 64 || x != floor(x)))
+		return scan_fail_at(s, word, E_RANGE,
+		                    "%s is out of range, expected a whole number to 64",
+		                    names[key]);
 	*end = rest;
 	return OK;
 }

@@ -14,6 +14,7 @@ enum tuning_key {
 	TUNING_CC,       /* compute capability times ten: 70, 80, 90, 100; 0 none */
 	TUNING_STEP,     /* factor on the library's latency per step inside a node */
 	TUNING_NET_STEP, /* the same across nodes */
+	TUNING_NET_LATENCY_S, /* of a message across nodes, beside the library's own latency */
 	TUNING_NET_POST_S, /* of a ring over nodes, a step inside takes so long or longer */
 	TUNING_NET_GROWTH, /* over m nodes steps are (m/2)^this times as long: jitter */
 	TUNING_FILL_S,     /* pipeline fill and drain, inside a node */
@@ -24,6 +25,17 @@ enum tuning_key {
 	TUNING_NET_RENDEZVOUS_S, /* each crossing of a network by a message too large to be eager */
 	TUNING_NET_SEND_SHARE, /* of the NIC's bandwidth, what plain sends reach */
 	TUNING_CHANNEL_BPS,    /* one channel of a send; 0: no limit */
+	/*
+	 * What NCCL's search finds on the machine, by which its own model ranks: channels and
+	 * the speed of each inside a node (bwIntra); 0: by the rules of nccl_tuner.c.
+	 */
+	TUNING_GRAPH_CHANNELS, /* of rings and trees, on one node */
+	TUNING_GRAPH_BPS,
+	TUNING_GRAPH_NVLS_CHANNELS, /* of switches that reduce */
+	TUNING_GRAPH_NVLS_BPS,
+	TUNING_GRAPH_NET_CHANNELS, /* of rings and trees, on several nodes */
+	TUNING_GRAPH_NET_BPS,  /* of one of these between nodes (bwInter), rings' inside too */
+	TUNING_GRAPH_TREE_BPS, /* of trees' inside a node of several */
 	TUNING_LAUNCH_EACH_S,  /* one process for all devices: each further launch */
 	TUNING_LAUNCH_GRAPH_S, /* in a captured graph: in place of launch_s */
 	TUNING_SCHEDULED, /* 1: it takes schedules of messages (collective/scheduled.c) */

@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+static_assert((int)ATOMS_MAX < (int)LAYOUT_PARTS_MAX,
+              "a layout has room for all atoms");
+
 enum { CUTS_MAX = 4 * LAYOUT_PARTS_MAX + 2 * MESH_AXES_MAX + 2 };
 
 /* Boundaries between digits of the position: a set of divisors of N. */
@@ -177,22 +180,36 @@ static bool part_of_atom(struct part *out, struct atom atom, const struct mesh *
 	return false;
 }
 
+/* Merges a part with the one before where it continues that, and returns whether it does. */
+static bool part_continues(struct part *last, const struct part *part)
+{
+	if (last->axis != part->axis || last->pre * last->size != part->pre)
+		return false;
+	last->size *= part->size;
+	return true;
+}
+
 bool layout_of_type(struct layout *out, const struct type *t, const struct atoms *atoms,
                     const struct mesh *m)
 {
-	int at = 0;
+	const uint8_t *atom = t->atom;
+	int n = 0;
 
 	*out = layout_replicated(t->rank);
 	for (int dim = 0; dim < t->rank; dim++) {
-		for (int k = 0; k < t->count[dim]; k++) {
-			struct part part;
+		int first = n;
 
-			if (!part_of_atom(&part, atoms->atom[t->atom[at++]], m) ||
-			    !layout_append(out, dim, part))
+		for (const uint8_t *end = atom + t->count[dim]; atom < end; atom++) {
+			struct part *part = &out->part[n];
+
+			if (!part_of_atom(part, atoms->atom[*atom], m))
 				return false;
+			if (n == first || !part_continues(&part[-1], part))
+				n++;
 		}
+		out->nparts[dim] = (uint8_t)(n - first);
 	}
-	layout_normalise(out);
+	out->part[n] = (struct part){0};
 	return true;
 }
 

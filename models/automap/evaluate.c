@@ -51,6 +51,7 @@ void evaluator_start(struct evaluator *out, struct arena *a, const struct graph 
 	out->times = arena_alloc(a, (size_t)g->op.n + 1, sizeof(*out->times));
 	out->gradient = arena_alloc(a, (size_t)g->value.n + 1, sizeof(*out->gradient));
 	out->again = arena_alloc(a, (size_t)g->value.n + 1, sizeof(*out->again));
+	out->op_s = arena_alloc(a, (size_t)g->op.n + 1, sizeof(*out->op_s));
 	out->last_forward =
 		arena_alloc(a, (size_t)g->value.n + 1, sizeof(*out->last_forward));
 	for (int64_t v = 0; v < g->value.n; v++)
@@ -202,24 +203,32 @@ static bool add_planned(struct evaluator *e, const struct transfer_step *s,
 	return cost;
 }
 
+static void add_exchange(struct evaluator *e, const struct cutting *c,
+                         struct evaluation *out, const struct transfer_step *s)
+{
+	struct hop hop[HOPS_MAX];
+	int n = reshard_hops(hop, &s->from, &s->to);
+
+	if (n > 1 && add_planned(e, s, out))
+		return;
+	for (int k = 0; k < n; k++)
+		add_collective(e, c, out, s, hop[k].op, &hop[k].from, &hop[k].to);
+}
+
 static void add_steps(struct evaluator *e, const struct cutting *c,
                       struct evaluation *out)
 {
+	e->moved_s.n = 0;
 	for (int64_t i = 0; i < e->lowered.step.n; i++) {
 		const struct transfer_step *s = &e->lowered.step.at[i];
-		struct hop hop[HOPS_MAX];
-		int n;
+		double before_s = out->communication_s;
 
-		if (s->op != OP_EXCHANGE) {
+		if (s->op == OP_EXCHANGE)
+			add_exchange(e, c, out, s);
+		else
 			add_collective(e, c, out, s, s->op, &s->from, &s->to);
-			continue;
-		}
-		n = reshard_hops(hop, &s->from, &s->to);
-		if (n > 1 && add_planned(e, s, out))
-			continue;
-		for (int k = 0; k < n; k++)
-			add_collective(e, c, out, s, hop[k].op, &hop[k].from,
-			               &hop[k].to);
+		*list_add(&e->moved_s, e->lowered.arena) =
+			out->communication_s - before_s;
 	}
 }
 
@@ -302,16 +311,19 @@ static void add_kernels(struct evaluator *e, const struct cutting *c,
 {
 	const struct graph *g = c->graph;
 
+	memset(e->op_s, 0, (size_t)g->op.n * sizeof(*e->op_s));
 	for (int64_t i = 0; i < g->kernel.n; i++) {
 		struct compute_ask ask = part_of(e, c, &g->kernel.at[i]);
+		int32_t op = g->kernel.at[i].op;
 		double s = e->tariff->kernel(e->tariff->self, &ask);
 
-		if (s < 0)
+		if (s < 0) {
 			out->unknown = true;
-		else
-			out->compute_s += s * g->op.at[g->kernel.at[i].op].weight *
-			                  g->op.at[g->kernel.at[i].op].times *
-			                  e->times[g->kernel.at[i].op];
+			continue;
+		}
+		s *= g->op.at[op].times * e->times[op];
+		e->op_s[op] += s;
+		out->compute_s += s * g->op.at[op].weight;
 	}
 }
 
@@ -425,6 +437,8 @@ struct evaluation evaluate(struct evaluator *e, const struct cutting *c)
 	if (e->tariff)
 		add_kernels(e, c, &out);
 	out.step_s = out.compute_s + out.communication_s;
+	if (e->overlap && e->tariff && out.communication_s > 0)
+		out.step_s = evaluation_overlapped_s(e, c);
 	note_live(e, c, &out);
 	out.peak_bytes += out.params_bytes + peak_of(e);
 	return out;

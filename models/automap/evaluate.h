@@ -3,7 +3,7 @@
  * memory of a device.
  *
  * Time is the sum of all kernels, each on its part of the arrays (cost/compute.h), and of
- * all collectives; nothing overlaps. Memory is what arguments take, and what is computed
+ * all collectives, unless these are to run beside kernels (evaluator_overlap()). Memory is what arguments take, and what is computed
  * from the op that makes it to its last use, in the order of the text (program/liveness.h
  * has the same rule for programs that are partitioned); a gathered copy lives from its
  * first to its last use in its phase.
@@ -49,6 +49,8 @@ struct reshard_cost {
 struct cut_prices {
 	double (*collective)(void *self, const struct collective_ask *ask);
 	double (*kernel)(void *self, const struct compute_ask *ask);
+	/* Which stream takes collectives over axes whose bits are set (program/timeline.h). */
+	int (*stream)(void *self, unsigned axes);
 	const struct reshard_cost *(*reshard)(void *self, const struct value_type *type,
 	                                      const struct cuts *from,
 	                                      const struct cuts *to);
@@ -59,7 +61,8 @@ struct evaluation {
 	double count[COUNTS];
 	double bytes[COUNTS];  /* on a device, before each; reductions too */
 	double time_s[COUNTS]; /* of communication_s */
-	double step_s, compute_s, communication_s; /* step_s 0: nothing is priced */
+	/* step_s 0: nothing is priced. Where collectives overlap it is less than the sum. */
+	double step_s, compute_s, communication_s;
 	bool unknown; /* some kernel's time is not known, and is left out */
 	double params_bytes, peak_bytes;
 };
@@ -77,6 +80,11 @@ struct evaluator {
 	int32_t *last_forward; /* [values] op of the forward pass that reads it last */
 	double *layer_bytes;   /* what each of these layers computes */
 	int32_t nlayers;
+	/* Of evaluator_overlap(). */
+	bool overlap;
+	int32_t *next_instance; /* [values] of the first layer: the second's; -1: it has none */
+	double *op_s;           /* [ops] of its kernels in one layer */
+	LIST(double) moved_s; /* of each of lowered.step, in all */
 	int64_t evaluations;
 };
 
@@ -90,6 +98,16 @@ void evaluator_start(struct evaluator *out, struct arena *a, const struct graph 
  */
 void evaluator_repeat(struct evaluator *e, struct arena *a, double micro_batches,
                       bool recompute);
+
+/*
+ * Collectives run beside kernels from now on, as OVERLAP_ASYNC has it (program/timeline.h), for
+ * tariffs that have streams; step_s is when all is done. Passes of micro batches are one pass whose
+ * kernels and collectives take as long as all of theirs. What gathers ahead hold is not counted.
+ */
+void evaluator_overlap(struct evaluator *e, struct arena *a);
+
+/* Returns the seconds of what was evaluated last, so: for evaluate(). */
+double evaluation_overlapped_s(const struct evaluator *e, const struct cutting *c);
 
 /* Evaluates cuts; the steps are in e->lowered until the next time. */
 struct evaluation evaluate(struct evaluator *e, const struct cutting *c);

@@ -169,9 +169,48 @@ void search_actions(struct actions *out, const struct search *s, unsigned axes)
 	}
 }
 
+/* What is cut as it is stays whole with it. */
+static void keep_ring(struct cutting *c, int32_t value, int axis)
+{
+	int32_t v = value;
+
+	do {
+		cutting_atomic(c, v, axis);
+		v = c->graph->value.at[v].alike;
+	} while (v != value);
+}
+
+/* Keeps a value whole with those of its group, or at its place in other layers. */
+static bool keep_whole(struct cutting *c, int32_t value, int axis)
+{
+	const struct graph *g = c->graph;
+	const struct graph_value *v = &g->value.at[value];
+	int32_t step = v->op < 0 ? -1 : g->op.at[v->op].step;
+	const struct repeat_run *run =
+		step < 0 || g->repeats->run_of[step] < 0
+			? NULL
+			: &g->repeats->run.at[g->repeats->run_of[step]];
+	int64_t mark = cutting_mark(c);
+
+	keep_ring(c, value, axis);
+	for (int32_t i = 0; v->group >= 0 && i < g->group.at[v->group].n; i++)
+		keep_ring(c, g->member.at[g->group.at[v->group].first + i], axis);
+	for (int32_t i = 0; run && i < run->n; i++) {
+		int32_t other = run->first + i * run->period +
+		                (step - run->first) % run->period;
+		int32_t like = g->value_of[g->flat->step.at[other].first_out + v->out];
+
+		if (like >= 0)
+			keep_ring(c, like, axis);
+	}
+	return cutting_mark(c) > mark;
+}
+
 static bool apply(struct search *s, struct action a)
 {
 	switch (a.group) {
+	case ACTION_WHOLE:
+		return keep_whole(s->cutting, a.dim, a.axis);
 	case ACTION_SUMS:
 		return tactic_cut_sums(s->cutting, &s->lowered, a.dim, a.axis) > 0;
 	case ACTION_EXPERTS:

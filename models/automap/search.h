@@ -29,9 +29,10 @@
  * Actions in place of a group. ACTION_SUMS: arrays that are summed over the axis are cut along a
  * dimension of theirs (tactic.h, sequence), which no argument has. ACTION_EXPERTS: rows go to
  * experts and back, and are not cut on the axis where they are sorted (tactic_cut_experts), which
- * no cut of an argument does. ACTION_START: number `dim` of the tactics to start from.
+ * no cut of an argument does. ACTION_START: number `dim` of the tactics to start from. ACTION_WHOLE: value
+ * `dim`, any there is, stays whole on the axis (cutting_atomic) in all layers, whatever comes later.
  */
-enum { ACTION_SUMS = -1, ACTION_EXPERTS = -2, ACTION_START = -3 };
+enum { ACTION_SUMS = -1, ACTION_EXPERTS = -2, ACTION_START = -3, ACTION_WHOLE = -4 };
 
 /* In place of a dimension: a group stays whole, and its states are cut (tactic_cut_states). */
 enum { DIM_OF_STATES = -1 };
@@ -66,6 +67,7 @@ struct search {
 	int nstart;
 	const struct tactic *start;
 	const struct actions *seed; /* behind these, actions of ours; NULL: none */
+	bool whole; /* structure: keep values whole, last, where that is better */
 	int ngoals; /* 0: the usual ones */
 	struct goal goal[GOALS_MAX];
 	/* Called with every better state; NULL: nobody is. */

@@ -5,6 +5,7 @@
 #include "cost/compute.h"
 #include "cost/model.h"
 #include "price/price.h"
+#include "program/timeline.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,7 +15,12 @@ struct machine_tariff {
 	const struct machine *machine;
 	struct placement place;
 	struct problem problem; /* its mesh alone is looked at */
-	struct pricer *pricer;
+	struct pricer *pricer;  /* NULL: not asked yet */
+	struct even_prices *even;
+	int32_t *node; /* of each position; NULL: not asked yet */
+	struct even_shape shape[1 << CUT_AXES];
+	bool shaped[1 << CUT_AXES];    /* it is known */
+	int8_t fabrics[1 << CUT_AXES]; /* that groups need, counted; 0: not asked yet */
 	struct keys keys;
 	LIST(double) seconds; /* by the number of the key */
 	const struct planner *planner;
@@ -25,17 +31,25 @@ struct machine_tariff {
 
 struct machine_tariff *machine_tariff_new(const struct machine *m,
                                           const struct mesh *mesh, const int32_t *device,
-                                          const struct planner *planner)
+                                          const struct planner *planner,
+                                          struct even_prices *even)
 {
 	struct machine_tariff *t = xmalloc(1, sizeof(*t));
 
 	*t = (struct machine_tariff){.arena = arena_new(), .machine = m};
 	t->keys.arena = t->changes.arena = t->arena;
 	t->planner = planner;
+	t->even = even;
 	t->place = (struct placement){mesh->ndevices, device};
 	t->problem.mesh = *mesh;
-	t->pricer = pricer_new(m, device ? &t->place : NULL);
 	return t;
+}
+
+static struct prices prices_of(struct machine_tariff *t)
+{
+	if (!t->pricer)
+		t->pricer = pricer_new(t->machine, t->place.platform ? &t->place : NULL);
+	return pricer_prices(t->pricer);
 }
 
 void machine_tariff_free(struct machine_tariff *t)
@@ -86,6 +100,81 @@ static int moves_of(struct move *move, struct part *part, const struct mesh *mes
 	return n;
 }
 
+/* The shape of all groups along the axes whose bits are set. */
+static struct even_shape shape_of(struct machine_tariff *t, unsigned axes)
+{
+	const struct mesh *mesh = &t->problem.mesh;
+
+	if (!t->node) {
+		t->node = arena_alloc(t->arena, (size_t)mesh->ndevices, sizeof(int32_t));
+		even_nodes(t->node, t->even, mesh, t->place.platform);
+	}
+	if (!t->shaped[axes])
+		t->shape[axes] = even_shape_of(mesh, axes, t->node);
+	t->shaped[axes] = true;
+	return t->shape[axes];
+}
+
+/*
+ * Steps of plans are charged for adding up (collective/local.h). Collectives of programs are not, for
+ * that is within what they were measured to take, and these here are such.
+ */
+static bool reduces(enum op op)
+{
+	return op == OP_ALL_REDUCE || op == OP_REDUCE_SCATTER;
+}
+
+/* What a step takes of which one group stands for all; < 0: none does. */
+static double even_s(struct machine_tariff *t, const struct step_ask *ask)
+{
+	double before = (double)ask->before_bytes, after = before, wires_s = 0;
+	struct local_rates rates;
+	struct even_shape shape;
+	unsigned axes = 0;
+	int32_t q = 1;
+
+	if (!t->even)
+		return -1;
+	for (int i = 0; i < ask->nmoves; i++)
+		for (int k = 0; k < ask->move[i].nparts; k++) {
+			axes |= 1u << ask->move[i].parts[k].axis;
+			q *= ask->move[i].parts[k].size;
+		}
+	if (ask->op == OP_SLICE) {
+		after /= q;
+	} else {
+		shape = shape_of(t, axes);
+		wires_s = shape.nodes ? even_wires_s(t->even, ask->op, shape, before)
+		                      : -1;
+		after *= ask->op == OP_ALL_GATHER ? q : 1;
+	}
+	if (wires_s < 0)
+		return -1;
+	rates = even_rates(t->even);
+	if (!reduces(ask->op))
+		wires_s += local_traffic_bytes(ask->op, before, after, q, ask->unpack) *
+		           rates.s_per_byte;
+	return wires_s + rates.launch_s;
+}
+
+/* What all groups take, as planners price it but for the adding up. */
+static double step_s(struct machine_tariff *t, const struct step_ask *ask)
+{
+	struct prices prices = prices_of(t);
+	double s = prices.step(prices.self, &t->problem, ask).cost;
+	double bytes = (double)ask->before_bytes;
+	int32_t q = 1;
+
+	for (int i = 0; i < ask->nmoves; i++)
+		q *= ask->move[i].factor;
+	if (reduces(ask->op))
+		s -= local_traffic_bytes(ask->op, bytes, bytes, q, false) *
+		     local_rates(t->machine, t->place.platform ? &t->place : NULL,
+		                 t->place.n)
+		             .s_per_byte;
+	return s;
+}
+
 static double collective_s(void *self, const struct collective_ask *ask)
 {
 	struct machine_tariff *t = self;
@@ -114,9 +203,9 @@ static double collective_s(void *self, const struct collective_ask *ask)
 	                         .move = move,
 	                         .before_bytes = (int64_t)ceil(ask->bytes),
 	                         .unpack = ask->unpack};
-	s = step.nmoves
-	            ? pricer_prices(t->pricer).step(t->pricer, &t->problem, &step).cost
-	            : 0;
+	s = step.nmoves ? even_s(t, &step) : 0;
+	if (s < 0)
+		s = step_s(t, &step);
 	return *list_add(&t->seconds, t->arena) = s;
 }
 
@@ -156,7 +245,7 @@ static const struct reshard_cost *plan_change(struct machine_tariff *t,
                                               const struct cuts *to)
 {
 	struct arena *a = arena_new();
-	struct prices prices = pricer_prices(t->pricer);
+	struct prices prices = prices_of(t);
 	struct problem p = {.arena = a,
 	                    .array = {.dtype = type->dtype, .shape.rank = type->rank},
 	                    .mesh = t->problem.mesh,
@@ -233,10 +322,47 @@ static double kernel_s(void *self, const struct compute_ask *ask)
 	return compute_op_s(t->machine, ask);
 }
 
+/* The number of the fabric that the first group needs, nearest first. */
+static int fabric_of(const struct machine_tariff *t, unsigned axes)
+{
+	const struct mesh *mesh = &t->problem.mesh;
+	const int32_t *device = t->place.platform;
+	int32_t first = device ? device[0] : 0;
+	int most = 0;
+
+	for (int32_t i = 0; i < mesh->ndevices; i++) {
+		int32_t left = i;
+		bool member = true;
+		int fabric;
+
+		for (int a = mesh->naxes - 1; a >= 0; a--) {
+			member &= axes >> a & 1 || left % mesh->axis[a].size == 0;
+			left /= mesh->axis[a].size;
+		}
+		if (!member)
+			continue;
+		fabric = machine_fabric(t->machine, first, device ? device[i] : i);
+		most = fabric > most ? fabric : most;
+	}
+	return most;
+}
+
+/* Each fabric is one. */
+static int stream(void *self, unsigned axes)
+{
+	struct machine_tariff *t = self;
+	int fabric;
+
+	if (!t->fabrics[axes])
+		t->fabrics[axes] = (int8_t)(fabric_of(t, axes) + 1);
+	fabric = t->fabrics[axes] - 1;
+	return fabric < TIMELINE_STREAMS ? fabric : TIMELINE_STREAMS - 1;
+}
+
 struct cut_prices machine_tariff_prices(struct machine_tariff *t)
 {
-	return (struct cut_prices){collective_s, kernel_s, t->planner ? reshard : NULL,
-	                           t};
+	return (struct cut_prices){collective_s, kernel_s, stream,
+	                           t->planner ? reshard : NULL, t};
 }
 
 double machine_bound_s(const struct machine *m, const struct graph *g, int64_t devices,

@@ -2,25 +2,29 @@
  * The prices of an evaluation on a machine: collectives by the clock `model`
  * (cost/model.h), over the groups that the axes of the mesh form where its devices stand,
  * kernels by the roofline (cost/compute.h). Changes of layout that take several steps are planned by
- * a planner, if there is one. Every collective and every change is priced once and remembered.
+ * a planner, if there is one. Every collective and every change is priced once and remembered. Where
+ * all devices of a machine are alike one group stands for all (automap/even.h).
  */
 #ifndef SHARDSIM_AUTOMAP_TARIFF_H
 #define SHARDSIM_AUTOMAP_TARIFF_H
 
 #include "array/mesh.h"
 #include "automap/evaluate.h"
+#include "automap/even.h"
 #include "planner/planner.h"
 
 struct machine_tariff;
 
 /*
  * Prices for a mesh of at most CUT_AXES axes whose positions are the machine's devices
- * device[position]; NULL: in order. `planner` NULL: nothing is planned. All are borrowed, and must
+ * device[position]; NULL: in order. `planner` NULL: nothing is planned. `even` are prices of the
+ * machine, which several meshes may share; NULL: all groups are priced. All are borrowed, and must
  * outlive it.
  */
 struct machine_tariff *machine_tariff_new(const struct machine *m,
                                           const struct mesh *mesh, const int32_t *device,
-                                          const struct planner *planner);
+                                          const struct planner *planner,
+                                          struct even_prices *even);
 void machine_tariff_free(struct machine_tariff *t); /* or NULL */
 
 /* Returns its prices; `self` is the tariff. */

@@ -188,12 +188,13 @@ char *arena_strdup(struct arena *a, const char *s)
 }
 
 /*
- * Returns the length of a printed text. It is a function of its own because, inlined,
- * gcc's UBSan branch for a NULL format is a warning.
+ * Prints as much of a text as there is room for, and returns its length. It is a function
+ * of its own because, inlined, gcc's UBSan branch for a NULL format is a warning.
  */
-static __attribute__((noinline)) size_t printed_length(const char *fmt, va_list ap)
+static __attribute__((noinline)) size_t print_into(char *out, size_t room,
+                                                   const char *fmt, va_list ap)
 {
-	int n = vsnprintf(NULL, 0, fmt, ap);
+	int n = vsnprintf(out, room, fmt, ap);
 
 	assert(n >= 0);
 	return (size_t)n;
@@ -206,11 +207,11 @@ char *arena_printf(struct arena *a, const char *fmt, ...)
 	char *p;
 
 	va_start(ap, fmt);
-	n = printed_length(fmt, ap);
+	n = print_into(NULL, 0, fmt, ap);
 	va_end(ap);
 	p = arena_alloc(a, n + 1, 1);
 	va_start(ap, fmt);
-	vsnprintf(p, n + 1, fmt, ap);
+	print_into(p, n + 1, fmt, ap);
 	va_end(ap);
 	return p;
 }
@@ -233,18 +234,24 @@ void text_append(struct text *t, const char *s, size_t n)
 	t->s[t->length] = '\0';
 }
 
+/* Short texts fit where they are printed at once. */
 void text_printf(struct text *t, const char *fmt, ...)
 {
+	enum { SHORT = 64 };
 	va_list ap;
-	size_t n;
+	size_t n, room;
 
+	text_reserve(t, SHORT);
+	room = t->capacity - t->length;
 	va_start(ap, fmt);
-	n = printed_length(fmt, ap);
+	n = print_into(t->s + t->length, room, fmt, ap);
 	va_end(ap);
-	text_reserve(t, n);
-	va_start(ap, fmt);
-	vsnprintf(t->s + t->length, n + 1, fmt, ap);
-	va_end(ap);
+	if (n >= room) {
+		text_reserve(t, n);
+		va_start(ap, fmt);
+		print_into(t->s + t->length, n + 1, fmt, ap);
+		va_end(ap);
+	}
 	t->length += n;
 }
 

@@ -194,8 +194,8 @@ static void give_back(struct call *c)
 }
 
 /* A function of its own: setjmp() may spoil the variables of the one that calls it. */
-static enum memory_end run(struct call *c, bool *keep, bool (*body)(void *self),
-                           void *self)
+static enum memory_end call_body(struct call *c, bool *keep, bool (*body)(void *self),
+                                 void *self)
 {
 	int end = setjmp(c->back);
 
@@ -211,7 +211,7 @@ enum memory_end memory_call(bool (*body)(void *self), void *self, char *why, siz
 	enum memory_end end;
 
 	call = &here;
-	end = run(&here, &keep, body, self);
+	end = call_body(&here, &keep, body, self);
 	call = here.outer;
 	if (end != MEMORY_DONE || !keep)
 		give_back(&here);

@@ -47,7 +47,8 @@ const struct algorithm *algorithm_choose(const struct machine *m, enum op op,
 /*
  * Returns the same, but on a torus that lacks cables (struct fabric) the one that takes
  * least: what is best on a whole torus may have to go round so many that a ring is
- * faster. `bytes` as for build. An all-to-all needs no such choice (direct.c).
+ * faster. Where it is the ring, on a torus it is the faster one of a ring in group order and
+ * one by rising number. `bytes` as for build. An all-to-all needs no such choice (direct.c).
  */
 const struct algorithm *algorithm_fastest(struct arena *a, const struct machine *m,
                                           enum op op, const struct groups *g,

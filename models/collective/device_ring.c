@@ -45,6 +45,14 @@ static bool is_ordered(const int32_t *group, int32_t n)
 	return falls <= 1;
 }
 
+bool device_ring_differs(const struct groups *g)
+{
+	for (int32_t i = 0; i < g->ngroups; i++)
+		if (!is_ordered(g->ids + (int64_t)i * g->size, g->size))
+			return true;
+	return false;
+}
+
 struct groups device_ring_order(const struct groups *g, struct arena *a)
 {
 	size_t all = (size_t)g->ngroups * (size_t)g->size;

@@ -7,7 +7,9 @@
  *   torus       a product of such runs: all axes busy in every phase
  *   two-level   several nodes with equally many members: the slow fabric carries only
  *               what must leave the node
- *   ring        any group: all-gather, reduce-scatter, all-reduce
+ *   ring        any group: all-gather, reduce-scatter, all-reduce; on a torus in group
+ *               order or by rising number (device-ring), whichever takes less time, for a
+ *               group's order follows that of the array's dimensions
  *   direct      one switch, or a torus with missing links: all-to-all without rounds
  *   pairwise    any group: all-to-all
  *   chain       any group: broadcast, reduce
@@ -17,6 +19,7 @@
  */
 #include "base/assert.h"
 #include "collective/collective.h"
+#include "collective/device_ring.h"
 #include "collective/joined.h"
 #include "collective/nccl.h"
 #include "collective/two_level.h"
@@ -67,37 +70,55 @@ const struct algorithm *algorithm_choose(const struct machine *m, enum op op,
 	return NULL;
 }
 
-/* Returns whether the first group is on a torus that lacks cables. */
-static bool lacks_cables(const struct machine *m, const struct groups *g)
+/* Returns the axes of the fabric that holds the first group if it has this geometry, or 0. */
+static int axes_of(const struct machine *m, const struct groups *g,
+                   enum geometry geometry)
 {
 	int f = g->ngroups ? fabric_of_all(m, g->ids, g->size) : -1;
 
-	return f >= 0 && m->fabric[f].geometry == GEOMETRY_GRAPH && m->fabric[f].naxes;
+	return f >= 0 && m->fabric[f].geometry == geometry ? m->fabric[f].naxes : 0;
+}
+
+/* Returns the one of these that applies and takes the least time, NULL if none applies. */
+static const struct algorithm *fastest_of(const struct algorithm *const *list,
+                                          struct arena *a, const struct machine *m,
+                                          enum op op, const struct groups *g,
+                                          double bytes)
+{
+	const struct algorithm *fastest = NULL;
+	struct nccl_wire *wire = nccl_wire_new(a, m);
+	double least_s = INFINITY;
+
+	for (int i = 0; list[i]; i++) {
+		struct schedule s = {.arena = a};
+		double time_s;
+
+		if (!list[i]->applies(m, op, g))
+			continue;
+		list[i]->build(&s, m, op, g, bytes);
+		time_s = nccl_wire_rounds_s(&s, wire);
+		if (time_s < least_s) {
+			least_s = time_s;
+			fastest = list[i];
+		}
+	}
+	return fastest;
 }
 
 const struct algorithm *algorithm_fastest(struct arena *a, const struct machine *m,
                                           enum op op, const struct groups *g,
                                           double bytes)
 {
-	const struct algorithm *fastest = NULL;
-	struct nccl_wire *wire;
-	double least_s = INFINITY;
+	static const struct algorithm *const rings[] = {&algorithm_ring,
+	                                                &algorithm_device_ring, NULL};
+	const struct algorithm *chosen;
 
-	if (op == OP_ALL_TO_ALL || !lacks_cables(m, g))
-		return algorithm_choose(m, op, g);
-	wire = nccl_wire_new(a, m);
-	for (int i = 0; algorithms[i]; i++) {
-		struct schedule s = {.arena = a};
-		double time_s;
-
-		if (!algorithms[i]->applies(m, op, g))
-			continue;
-		algorithms[i]->build(&s, m, op, g, bytes);
-		time_s = nccl_wire_rounds_s(&s, wire);
-		if (time_s < least_s) {
-			least_s = time_s;
-			fastest = algorithms[i];
-		}
-	}
-	return fastest;
+	/* A torus that lacks cables is a graph with axes. */
+	if (op != OP_ALL_TO_ALL && axes_of(m, g, GEOMETRY_GRAPH))
+		return fastest_of(algorithms, a, m, op, g, bytes);
+	chosen = algorithm_choose(m, op, g);
+	if (chosen == &algorithm_ring && axes_of(m, g, GEOMETRY_TORUS) &&
+	    device_ring_differs(g))
+		return fastest_of(rings, a, m, op, g, bytes);
+	return chosen;
 }

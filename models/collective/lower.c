@@ -167,7 +167,7 @@ static bool lower_shift(struct lowered *out, const struct machine *m,
 			                  ids[k + 1 == g->size ? 0 : k + 1], bytes, why);
 	}
 	schedule_end(&out->schedule);
-	sent_finish(&out->schedule, m);
+	sent_finish(&out->schedule, m, NULL);
 	return done;
 }
 
@@ -236,7 +236,7 @@ static bool lower_permute(struct lowered *out, const struct machine *m,
 		done = lower_pair(out, m, placement_device(place, s->pairs[i].src),
 		                  placement_device(place, s->pairs[i].dst), bytes, why);
 	schedule_end(&out->schedule);
-	sent_finish(&out->schedule, m);
+	sent_finish(&out->schedule, m, NULL);
 	return done;
 }
 
@@ -281,7 +281,7 @@ static bool lower_transfers(struct lowered *out, struct arena *a,
 		                 (double)dtype_bytes(type, elements));
 	}
 	schedule_end(&out->schedule);
-	sent_finish(&out->schedule, m);
+	sent_finish(&out->schedule, m, NULL);
 	if (exchange && m->tuning.value[TUNING_SCHEDULED] != 0 && plan->nsteps == 1)
 		scheduled_exchange(out, m, place, plan);
 	return true;
@@ -432,16 +432,21 @@ static double transfer_traffic_bytes(const struct plan *plan, int step)
 	return 2.0 * (double)dtype_bytes(type, most);
 }
 
+double lower_local_bytes(const struct plan *plan, int step)
+{
+	const struct step *s = &plan->step[step];
+
+	return s->transfers
+	               ? transfer_traffic_bytes(plan, step)
+	               : local_traffic_bytes(s->op, step_bytes(plan, step_operand(s)),
+	                                     step_bytes(plan, &s->local),
+	                                     s->groups.size, needs_unpack(s));
+}
+
 double lower_local_s(const struct machine *m, const struct placement *place,
                      const struct plan *plan, int step)
 {
-	const struct step *s = &plan->step[step];
-	double traffic_bytes =
-		s->transfers
-			? transfer_traffic_bytes(plan, step)
-			: local_traffic_bytes(s->op, step_bytes(plan, step_operand(s)),
-	                                      step_bytes(plan, &s->local),
-	                                      s->groups.size, needs_unpack(s));
+	double traffic_bytes = lower_local_bytes(plan, step);
 
 	if (traffic_bytes == 0)
 		return 0;

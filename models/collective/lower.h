@@ -23,6 +23,7 @@ struct lowered {
 	double local_s;  /* packing and unpacking (local.h) */
 	double launch_s; /* one per communicating or stand-alone local step */
 	int64_t relay_bytes; /* of buffers that a schedule of messages needs to relay */
+	int32_t reach; /* its enum flow_reach (flow/network.h) */
 };
 
 /*
@@ -72,8 +73,10 @@ bool lower_collective_rounds(struct lowered *out, struct arena *a,
                              struct text *why);
 
 /*
- * Returns the seconds of local passes of a step: 2 x bytes per pass / memory bandwidth.
+ * The first returns the bytes that local passes of a step read and write on a device, the
+ * second their seconds: these bytes / memory bandwidth.
  */
+double lower_local_bytes(const struct plan *plan, int step);
 double lower_local_s(const struct machine *m, const struct placement *place,
                      const struct plan *plan, int step);
 

@@ -124,6 +124,13 @@ enum nccl_kind {
 	NCCL_NONE = NCCL_KINDS /* not known to the tables */
 };
 
+/*
+ * Returns the microseconds of a step across nodes: the library's, times net_step, and what
+ * the network's software adds to a message (net_latency_s), with Simple twice, for a flush
+ * follows; as the library's own model takes what a network plugin tells it.
+ */
+double nccl_across_us(const struct nccl_group *g, enum nccl_kind kind, enum protocol p);
+
 struct nccl_algorithm {
 	const char *name, *help;
 	enum nccl_kind kind;
@@ -263,10 +270,12 @@ void nccl_sends_step(struct nccl_sends *out, const struct schedule *s,
  * Finishes a task that is a set of plain sends of that step: what crosses a network gets
  * its bytes on the wire, and the task the cost of as many peers as the busiest sender or
  * receiver has (of an all-to-all those are as many, and the constants are measured on
- * these), its fill inside a node, and the limit of channels of its largest message.
+ * these), its fill inside a node, and the limit of channels of its largest message. Where all
+ * tasks are one call, `again` ([messages of the schedule], else NULL) says of which messages
+ * peers are not counted, and there is no fill if any message of the call crosses a network.
  */
 void nccl_sends_task(struct schedule *s, struct task *t, struct nccl_wire *wire,
-                     const struct nccl_sends *step);
+                     const struct nccl_sends *step, const bool *again);
 
 /*
  * Stores the delay_s and least_s that a task of such sends has (schedule.h), whose bytes
@@ -303,6 +312,7 @@ struct nccl_case {
 	int32_t n, nodes;
 	int cc;
 	bool amd; /* processors of the hosts */
+	double net_latency_us; /* that a network plugin tells */
 	struct nccl_graph graph[NCCL_KINDS];
 	double bytes; /* V */
 };
@@ -314,7 +324,8 @@ struct nccl_case {
 double nccl_tuner_us(const struct nccl_case *c, enum nccl_kind kind, enum protocol p);
 
 /*
- * Returns the case of a group on its machine; the graphs by the rules of nccl_data.c.
+ * Returns the case of a group on its machine, with the graphs that the platform states
+ * (graph_channels and so on of array/tuning.h), those it does not by the rules here.
  */
 struct nccl_case nccl_case_of(const struct nccl_group *g, enum op op, double bytes);
 

@@ -330,6 +330,7 @@ struct nccl_prepared *nccl_prepare(struct arena *a,
                                    int32_t nkinds)
 {
 	struct nccl_prepared *p = arena_alloc(a, 1, sizeof(*p));
+	struct arena *scratch = arena_new(); /* of what is laid, which loads sum up */
 	int algorithms = 0;
 
 	while (list[algorithms])
@@ -341,15 +342,17 @@ struct nccl_prepared *nccl_prepare(struct arena *a,
 		.job = {.machine = m, .op = op, .ngroups = 1, .bytes = 1},
 	};
 	p->job.group = &p->group;
-	p->job.wire = nccl_wire_new(a, m);
+	p->job.wire = nccl_wire_new(scratch, m);
 	for (int i = 0; list[i]; i++) {
 		struct candidate c = {.algorithm = list[i]};
 
 		if (!any_wanted(&p->job, list[i]))
 			continue;
-		lay_messages(&c, &p->job, a);
+		lay_messages(&c, &p->job, scratch);
 		nccl_load_make(&p->load[i], p->job.wire, &c.schedule, kind, nkinds, a);
 	}
+	p->job.wire = NULL;
+	arena_free(scratch);
 	p->job.load = p->load;
 	p->job.load_share = m->tuning.value[TUNING_NET_SEND_SHARE];
 	return p;

@@ -72,8 +72,7 @@ static double nvls_tree_steps_s(const struct nccl_group *g, enum op op, enum pro
 {
 	return nvls_steps_s(g, op, p) +
 	       1e-6 * nccl_growth(g) * 2 * nccl_log2(g->nodes) *
-	               nccl_data.net_us[NCCL_TREE][p] *
-	               g->machine->tuning.value[TUNING_NET_STEP];
+	               nccl_across_us(g, NCCL_TREE, p);
 }
 
 const struct nccl_algorithm nccl_nvls = {

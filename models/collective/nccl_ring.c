@@ -87,9 +87,7 @@ static double nccl_ring_steps_s(const struct nccl_group *g, enum op op, enum pro
 	if (g->nodes > 1)
 		inside_us = fmax(inside_us, (p == PROTOCOL_SIMPLE ? 3 : 1) * 1e6 *
 		                                    tuning[TUNING_NET_POST_S]);
-	steps_us = inside * inside_us +
-	           across * d->net_us[NCCL_RING][p] * tuning[TUNING_NET_STEP];
-
+	steps_us = inside * inside_us + across * nccl_across_us(g, NCCL_RING, p);
 	steps_us *= nccl_growth(g);
 	if (g->nodes > 1 && p == PROTOCOL_SIMPLE)
 		steps_us *= nccl_far_ring(tuning[TUNING_CC]);

@@ -35,7 +35,6 @@ static void tree_messages(struct schedule *out, const struct nccl_group *g, enum
 static double tree_steps_s(const struct nccl_group *g, enum op op, enum protocol p)
 {
 	const struct nccl_data *d = &nccl_data;
-	const double *tuning = g->machine->tuning.value;
 	double inside = 2 * (g->per_node - 1), across = 2 * nccl_log2(g->nodes);
 
 	(void)op;
@@ -43,7 +42,7 @@ static double tree_steps_s(const struct nccl_group *g, enum op op, enum protocol
 	       (d->base_us[NCCL_TREE][p] - d->base_us[NCCL_TREE][PROTOCOL_LL] +
 	        nccl_growth(g) *
 	                (inside * nccl_inside_us(g, NCCL_TREE, p) +
-	                 across * d->net_us[NCCL_TREE][p] * tuning[TUNING_NET_STEP]));
+	                 across * nccl_across_us(g, NCCL_TREE, p)));
 }
 
 /* What goes over an edge and rail; LL cuts it into parts of less than 16 KiB. */

@@ -93,11 +93,18 @@ static double algorithm_GBps(const struct nccl_case *c, enum nccl_kind kind,
 	}
 }
 
+/* Returns a step across nodes; with Simple a flush follows. */
+static double across_us(const struct nccl_case *c, enum nccl_kind kind, enum protocol p)
+{
+	return nccl_data.net_us[kind][p] +
+	       c->net_latency_us * (p == PROTOCOL_SIMPLE ? 2 : 1);
+}
+
 static double ring_latency(const struct nccl_case *c, enum protocol p)
 {
 	const struct nccl_data *d = &nccl_data;
 	double inside = d->nvlink_us[NCCL_RING][p], overhead = 0, latency;
-	double across = d->net_us[c->n == c->nodes ? NCCL_TREE : NCCL_RING][p];
+	double across = across_us(c, c->n == c->nodes ? NCCL_TREE : NCCL_RING, p);
 	double twice = c->op == OP_ALL_REDUCE ? 2 : 1;
 	double far = twice * (c->nodes - 1), steps = twice * (c->n - 1);
 	int channels = c->graph[NCCL_RING].channels;
@@ -118,7 +125,7 @@ static double latency_us(const struct nccl_case *c, enum nccl_kind kind, enum pr
 {
 	const struct nccl_data *d = &nccl_data;
 	double base = d->base_us[kind][p], inside = d->nvlink_us[kind][p];
-	double across = d->net_us[c->n == c->nodes ? NCCL_TREE : kind][p];
+	double across = across_us(c, c->n == c->nodes ? NCCL_TREE : kind, p);
 	int levels = nccl_log2(c->nodes);
 
 	switch (kind) {
@@ -197,28 +204,64 @@ static double node_GBps(const struct nccl_group *g)
 	return sum_Bps * 1e-9;
 }
 
+/* Returns what the platform says, unless that is nothing. */
+static double said(const struct nccl_group *g, enum tuning_key key, double unit, double rule)
+{
+	double value = g->machine->tuning.value[key];
+
+	return value > 0 ? value / unit : rule;
+}
+
+/* Stores the graphs of one node: the platform's, or what is usual for its GPUs. */
+static void node_graphs(struct nccl_case *c, const struct nccl_group *g)
+{
+	int row = nccl_generation(c->cc);
+	struct nccl_graph ring = nccl_data.one_node[row], nvls = nccl_data.nvls[row];
+
+	ring.channels = (int)said(g, TUNING_GRAPH_CHANNELS, 1, ring.channels);
+	ring.intra_GBps = said(g, TUNING_GRAPH_BPS, 1e9, ring.intra_GBps);
+	nvls.channels = (int)said(g, TUNING_GRAPH_NVLS_CHANNELS, 1, nvls.channels);
+	nvls.intra_GBps = said(g, TUNING_GRAPH_NVLS_BPS, 1e9, nvls.intra_GBps);
+	nvls.inter_GBps = nvls.intra_GBps;
+	c->graph[NCCL_RING] = c->graph[NCCL_TREE] = c->graph[NCCL_PAT] = ring;
+	c->graph[NCCL_NVLS] = c->graph[NCCL_NVLS_TREE] = nvls;
+}
+
+/*
+ * Stores those of several nodes: as fast in all as the NICs of a node, trees up to twice as
+ * fast inside, if links there are.
+ */
+static void net_graphs(struct nccl_case *c, const struct nccl_group *g)
+{
+	const struct nccl_graph *alone = &c->graph[NCCL_RING];
+	double inside = alone->channels * alone->intra_GBps, node = node_GBps(g);
+	int channels = (int)said(g, TUNING_GRAPH_NET_CHANNELS, 1,
+	                         nccl_data.channels_across[nccl_generation(c->cc)]);
+	double net = said(g, TUNING_GRAPH_NET_BPS, 1e9, node / channels);
+	double tree = fmax(net, fmin(2 * net, inside / channels));
+	struct nccl_graph *nvls = &c->graph[NCCL_NVLS_TREE];
+
+	c->graph[NCCL_RING] = (struct nccl_graph){channels, net, net};
+	c->graph[NCCL_TREE] = c->graph[NCCL_PAT] = c->graph[NCCL_RING];
+	c->graph[NCCL_TREE].intra_GBps = said(g, TUNING_GRAPH_TREE_BPS, 1e9, tree);
+	if (nvls->channels)
+		nvls->inter_GBps = fmin(nvls->inter_GBps, node / nvls->channels);
+}
+
 struct nccl_case nccl_case_of(const struct nccl_group *g, enum op op, double bytes)
 {
-	double cc = g->machine->tuning.value[TUNING_CC], node;
-	int row = nccl_generation(cc), channels = nccl_data.channels_across[row];
-	struct nccl_graph alone = nccl_data.one_node[row], nvls = nccl_data.nvls[row];
-	struct nccl_case c = {.op = op, .n = g->n, .nodes = g->nodes, .cc = (int)cc};
+	const double *tuning = g->machine->tuning.value;
+	struct nccl_case c = {.op = op,
+	                      .n = g->n,
+	                      .nodes = g->nodes,
+	                      .cc = (int)tuning[TUNING_CC],
+	                      .bytes = bytes};
 
-	c.amd = row == 1; /* DGX A100 and its kin have AMD hosts, the others Intel's */
-	c.bytes = bytes;
-	c.graph[NCCL_RING] = c.graph[NCCL_TREE] = c.graph[NCCL_PAT] = alone;
-	c.graph[NCCL_NVLS] = c.graph[NCCL_NVLS_TREE] = nvls;
-	if (g->nodes == 1)
-		return c;
-	node = node_GBps(g);
-	c.graph[NCCL_RING] = c.graph[NCCL_PAT] =
-		(struct nccl_graph){channels, node / channels, node / channels};
-	c.graph[NCCL_TREE] = c.graph[NCCL_RING];
-	c.graph[NCCL_TREE].intra_GBps = fmax(
-		node / channels,
-		fmin(2 * node / channels, alone.channels * alone.intra_GBps / channels));
-	if (nvls.channels)
-		c.graph[NCCL_NVLS_TREE].inter_GBps =
-			fmin(nvls.inter_GBps, node / nvls.channels);
+	/* DGX A100 and its kin have AMD hosts, the others Intel's. */
+	c.amd = nccl_generation(c.cc) == 1;
+	c.net_latency_us = 1e6 * tuning[TUNING_NET_LATENCY_S];
+	node_graphs(&c, g);
+	if (g->nodes > 1)
+		net_graphs(&c, g);
 	return c;
 }

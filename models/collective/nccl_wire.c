@@ -262,9 +262,11 @@ void nccl_sends_step(struct nccl_sends *out, const struct schedule *s,
 }
 
 void nccl_sends_task(struct schedule *s, struct task *t, struct nccl_wire *wire,
-                     const struct nccl_sends *step)
+                     const struct nccl_sends *step, const bool *again)
 {
-	struct nccl_sends sends = {.ranks = step->ranks, .several = step->several};
+	struct nccl_sends sends = {.ranks = step->ranks,
+	                           .several = step->several,
+	                           .network = again && step->several};
 	double wire_s, route_s;
 
 	for (int64_t i = 0; i < t->nmessages; i++) {
@@ -272,8 +274,10 @@ void nccl_sends_task(struct schedule *s, struct task *t, struct nccl_wire *wire,
 		bool across = wire->is_network[msg->fabric];
 		int32_t *count = across ? wire->across : wire->inside;
 
-		count[end_of(msg, 0)]++;
-		count[end_of(msg, 1)]++;
+		if (!again || !again[t->first + i]) {
+			count[end_of(msg, 0)]++;
+			count[end_of(msg, 1)]++;
+		}
 		sends.network = sends.network || across;
 		if (!across)
 			sends.most_bytes = fmax(sends.most_bytes, msg->bytes);

@@ -108,7 +108,7 @@ static int last_fabric(const struct schedule *s, const struct task *t)
 	return last;
 }
 
-void sent_finish(struct schedule *s, const struct machine *m)
+void sent_finish(struct schedule *s, const struct machine *m, const bool *again)
 {
 	struct nccl_wire *wire = NULL;
 	struct nccl_sends step;
@@ -122,6 +122,6 @@ void sent_finish(struct schedule *s, const struct machine *m)
 			wire = nccl_wire_new(s->arena, m);
 			nccl_sends_step(&step, s, wire);
 		}
-		nccl_sends_task(s, &s->task[i], wire, &step);
+		nccl_sends_task(s, &s->task[i], wire, &step, again);
 	}
 }

@@ -24,9 +24,11 @@ const struct sent *sent_sorted(const int32_t **set, const struct step *s,
 
 /*
  * Adds what plain sends cost beyond their wires to every task of a schedule, where a
- * library runs them.
+ * library runs them. Tasks are calls of their own, of which each pays for its peers. Where all
+ * are rounds of one call, `again` ([nmessages], else NULL) says which messages follow others
+ * between the same two devices: their peers are paid for already.
  */
-void sent_finish(struct schedule *s, const struct machine *m);
+void sent_finish(struct schedule *s, const struct machine *m, const bool *again);
 
 /*
  * Puts the rounds of the algorithm `scheduled` (scheduled.c), which brings every device of

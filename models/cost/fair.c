@@ -9,22 +9,26 @@
 /* SimGrid's surf/precision: a wait of which less than this is left is over. */
 #define PRECISION_S 1e-9
 
-struct task_state {
-	double latency_s; /* still to wait */
-	double remains;   /* of 1 */
-};
-
+/*
+ * A run from the beginning to the last end. Tens of thousands of tasks are looked at when any
+ * of them ends, so that what they need then stands together, in no order.
+ */
 struct run {
 	const struct fair *f;
 	struct rates *rates;
-	const double *rate; /* of tasks that move */
 	double precision_Bps;
 	double now_s;
 	double wait_s; /* until the next task is started; 0: no task is waited for */
 	int64_t next;
-	struct task_state *task;
-	int32_t *started; /* tasks that have started and not ended */
-	int64_t nstarted;
+	/* Tasks that have started and wait for their latency, in that order. */
+	int32_t *waiting;
+	double *latency_s; /* still to wait */
+	int64_t nwaiting;
+	/* Those that move. */
+	int32_t *moving, *place; /* place: of a task that moves in the other three */
+	double *remains;         /* of 1 */
+	double *rate;
+	int64_t nmoving;
 	bool changed; /* since the rates were found */
 	int64_t work; /* tasks that were looked at */
 };
@@ -79,10 +83,14 @@ static double lessen(double value, double by, double precision)
 	return value < precision ? 0 : value;
 }
 
-/* Lets a task move, since its latency is over. */
+/* Lets a task move, since its latency is over; its rate is still to be found. */
 static void move(struct run *run, int32_t t)
 {
 	rates_begin(run->rates, t);
+	run->place[t] = (int32_t)run->nmoving;
+	run->moving[run->nmoving] = t;
+	run->remains[run->nmoving] = 1;
+	run->rate[run->nmoving++] = 0;
 	run->changed = true;
 }
 
@@ -103,10 +111,12 @@ static void start_tasks(struct run *run, bool due)
 			return;
 		}
 		due = false;
-		run->task[run->next] = (struct task_state){t->latency_s, 1};
-		run->started[run->nstarted++] = (int32_t)run->next;
-		if (t->latency_s <= 0)
+		if (t->latency_s <= 0) {
 			move(run, (int32_t)run->next);
+			continue;
+		}
+		run->waiting[run->nwaiting] = (int32_t)run->next;
+		run->latency_s[run->nwaiting++] = t->latency_s;
 	}
 }
 
@@ -115,47 +125,67 @@ static double next_s(const struct run *run)
 {
 	double next_s = run->wait_s > 0 ? run->wait_s : INFINITY;
 
-	for (int64_t i = 0; i < run->nstarted; i++) {
-		int32_t t = run->started[i];
-		double own_s = run->task[t].latency_s > 0
-		                       ? run->task[t].latency_s
-		                       : run->task[t].remains / run->rate[t];
+	for (int64_t i = 0; i < run->nwaiting; i++)
+		next_s = run->latency_s[i] < next_s ? run->latency_s[i] : next_s;
+	for (int64_t i = 0; i < run->nmoving; i++) {
+		double own_s;
 
+		/* Most end later by far, which a product tells sooner than a quotient. */
+		if (!(run->remains[i] < next_s * run->rate[i] * (1 + 1e-14)))
+			continue;
+		own_s = run->remains[i] / run->rate[i];
 		next_s = own_s < next_s ? own_s : next_s;
 	}
 	return next_s;
 }
 
-/* Lets time pass for a task. Returns false if the task ends. */
-static bool task_pass(struct run *run, int32_t t, double seconds)
+/* Lets time pass for those that move; who has moved all its bytes ends. */
+static void pass_moving(struct run *run, double seconds)
 {
-	struct task_state *s = &run->task[t];
+	double precision = run->precision_Bps * PRECISION_S;
 
-	if (s->latency_s > 0) {
-		s->latency_s = lessen(s->latency_s, seconds, PRECISION_S);
-		if (s->latency_s <= 0)
-			move(run, t);
-		return true;
+	for (int64_t i = 0; i < run->nmoving;) {
+		int64_t last = run->nmoving - 1;
+
+		run->remains[i] = lessen(run->remains[i], run->rate[i] * seconds, precision);
+		if (run->remains[i] > 0) {
+			i++;
+			continue;
+		}
+		rates_end(run->rates, run->moving[i]);
+		run->changed = true;
+		run->moving[i] = run->moving[last];
+		run->remains[i] = run->remains[last];
+		run->rate[i] = run->rate[last];
+		run->place[run->moving[i]] = (int32_t)i;
+		run->nmoving--;
 	}
-	s->remains = lessen(s->remains, run->rate[t] * seconds,
-	                    run->precision_Bps * PRECISION_S);
-	if (s->remains > 0)
-		return true;
-	rates_end(run->rates, t);
-	run->changed = true;
-	return false;
+}
+
+/* Lets time pass for those that wait; who has waited long enough begins to move. */
+static void pass_waiting(struct run *run, double seconds)
+{
+	int64_t left = 0;
+
+	for (int64_t i = 0; i < run->nwaiting; i++) {
+		double rest_s = lessen(run->latency_s[i], seconds, PRECISION_S);
+
+		if (rest_s <= 0) {
+			move(run, run->waiting[i]);
+			continue;
+		}
+		run->waiting[left] = run->waiting[i];
+		run->latency_s[left++] = rest_s;
+	}
+	run->nwaiting = left;
 }
 
 static void pass(struct run *run, double seconds)
 {
-	int64_t left = 0;
-
 	run->now_s += seconds;
-	run->work += run->nstarted;
-	for (int64_t i = 0; i < run->nstarted; i++)
-		if (task_pass(run, run->started[i], seconds))
-			run->started[left++] = run->started[i];
-	run->nstarted = left;
+	run->work += run->nmoving + run->nwaiting;
+	pass_moving(run, seconds);
+	pass_waiting(run, seconds);
 	if (run->wait_s <= 0)
 		return;
 	run->wait_s = lessen(run->wait_s, seconds, PRECISION_S);
@@ -163,24 +193,62 @@ static void pass(struct run *run, double seconds)
 		start_tasks(run, true);
 }
 
+/* Finds the rates again; false if that takes too much work. */
+static bool find_rates(struct run *run)
+{
+	const double *rate = rates_find(run->rates);
+	const int32_t *task;
+	int32_t n;
+
+	run->changed = false;
+	if (!rate)
+		return false;
+	n = rates_found(&task, run->rates);
+	for (int32_t i = 0; i < n; i++)
+		run->rate[run->place[task[i]]] = rate[task[i]];
+	return true;
+}
+
+static void run_open(struct run *run, const struct fair *f, double precision_Bps,
+                     int64_t most_work)
+{
+	size_t n = (size_t)f->ntasks;
+
+	*run = (struct run){.f = f, .precision_Bps = precision_Bps};
+	run->waiting = xmalloc(n, sizeof(*run->waiting));
+	run->latency_s = xmalloc(n, sizeof(*run->latency_s));
+	run->moving = xmalloc(n, sizeof(*run->moving));
+	run->place = xmalloc(n, sizeof(*run->place));
+	run->remains = xmalloc(n, sizeof(*run->remains));
+	run->rate = xmalloc(n, sizeof(*run->rate));
+	run->rates = rates_new(f, precision_Bps, most_work);
+}
+
+static void run_close(struct run *run)
+{
+	rates_free(run->rates);
+	xfree(run->waiting);
+	xfree(run->latency_s);
+	xfree(run->moving);
+	xfree(run->place);
+	xfree(run->remains);
+	xfree(run->rate);
+}
+
 double fair_s(const struct fair *f, double precision_Bps, int64_t most_work)
 {
-	struct run run = {.f = f, .precision_Bps = precision_Bps};
+	struct run run;
+	double seconds = -1;
 
-	run.task = xmalloc((size_t)f->ntasks, sizeof(*run.task));
-	run.started = xmalloc((size_t)f->ntasks, sizeof(*run.started));
-	run.rates = rates_new(f, precision_Bps, most_work);
+	run_open(&run, f, precision_Bps, most_work);
 	start_tasks(&run, false);
-	while (run.nstarted || run.wait_s > 0) {
-		if (run.changed)
-			run.rate = rates_find(run.rates);
-		if ((run.changed && !run.rate) || run.work > most_work)
+	while (run.nmoving || run.nwaiting || run.wait_s > 0) {
+		if ((run.changed && !find_rates(&run)) || run.work > most_work)
 			break;
-		run.changed = false;
 		pass(&run, next_s(&run));
 	}
-	rates_free(run.rates);
-	xfree(run.task);
-	xfree(run.started);
-	return run.nstarted || run.wait_s > 0 ? -1 : run.now_s;
+	if (!run.nmoving && !run.nwaiting && run.wait_s <= 0)
+		seconds = run.now_s;
+	run_close(&run);
+	return seconds;
 }

@@ -46,6 +46,7 @@ struct rates {
 	struct layer *layer;
 	int32_t nlayers;
 	struct changes tasks, links;
+	int32_t nfound; /* how many of tasks.all the rates were last found of */
 	int64_t work, most_work;
 };
 
@@ -191,14 +192,39 @@ static void touch_task(struct rates *r, int32_t task)
 	r->passes[task] = OPEN;
 }
 
-/* Notes the tasks that are open on a link in pass p. */
-static void touch_tasks(struct rates *r, int32_t link, int32_t p)
+/*
+ * Notes the tasks that are open on a link in pass p and may take another part, since the
+ * link's offer was `before_Bps` and is another one now. A task that is offered less elsewhere,
+ * before and now, takes what it took. (A factor stands for the rounding of the division that
+ * finds parts.)
+ */
+static void touch_tasks(struct rates *r, int32_t link, int32_t p, double before_Bps)
+{
+	const struct entry *e = r->entry + r->first[link];
+	const struct layer *layer = &r->layer[p];
+	double least_Bps = fmin(before_Bps, layer->offer_Bps[link]) * (1 - 1e-14);
+
+	r->work += r->on[link];
+	for (int32_t k = 0; k < r->on[link]; k++) {
+		int32_t t = e[k].task;
+
+		if (r->passes[t] > p && !r->tasks.is_in[t] &&
+		    layer->part[t] * e[k].bytes >= least_Bps)
+			touch_task(r, t);
+	}
+}
+
+/*
+ * Notes the tasks of a link that is full after pass p and was not, or the other way round:
+ * those that the pass leaves open, or settles by it.
+ */
+static void touch_settled(struct rates *r, int32_t link, int32_t p, bool was_full)
 {
 	const struct entry *e = r->entry + r->first[link];
 
 	r->work += r->on[link];
 	for (int32_t k = 0; k < r->on[link]; k++)
-		if (r->passes[e[k].task] > p)
+		if (r->passes[e[k].task] > (was_full ? p : p + 1))
 			touch_task(r, e[k].task);
 }
 
@@ -217,11 +243,12 @@ static void find_offers(struct rates *r, int32_t p)
 	for (int32_t i = 0; i < r->links.nlive; i++) {
 		int32_t l = r->links.live[i];
 		double offer_Bps = layer->left_Bps[l] / layer->open[l];
+		double before_Bps = layer->offer_Bps[l];
 
-		if (offer_Bps == layer->offer_Bps[l])
+		if (offer_Bps == before_Bps)
 			continue;
 		layer->offer_Bps[l] = offer_Bps;
-		touch_tasks(r, l, p);
+		touch_tasks(r, l, p, before_Bps);
 	}
 }
 
@@ -278,7 +305,7 @@ static void find_left(struct rates *r, int32_t p)
 		r->work += r->on[l];
 		layer[1].left_Bps[l] = left_Bps < r->precision_Bps ? 0 : left_Bps;
 		if ((layer[1].left_Bps[l] <= 0) != was_full)
-			touch_tasks(r, l, p);
+			touch_settled(r, l, p, was_full);
 	}
 }
 
@@ -352,7 +379,14 @@ const double *rates_find(struct rates *r)
 		for (int32_t p = 0; p < r->passes[t]; p++)
 			r->rate[t] += r->layer[p].part[t];
 	}
+	r->nfound = r->tasks.nall;
 	changes_clear(&r->tasks);
 	changes_clear(&r->links);
 	return r->rate;
+}
+
+int32_t rates_found(const int32_t **tasks, const struct rates *r)
+{
+	*tasks = r->tasks.all;
+	return r->nfound;
 }

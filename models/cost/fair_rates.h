@@ -4,7 +4,7 @@
  *
  * What every pass of the rule found is kept. A change is followed from pass to pass: the
  * offers of the links of the task that came or went, the parts of those tasks that these
- * offers bind, what their links have left, who is settled with it. What comes out as
+ * offers bind or bound, what their links have left, who is settled with it. What comes out as
  * before changes nothing further, so that most changes stay in their neighbourhood.
  */
 #ifndef SHARDSIM_COST_FAIR_RATES_H
@@ -33,5 +33,11 @@ void rates_end(struct rates *r, int32_t task);
  * if that took too much work.
  */
 const double *rates_find(struct rates *r);
+
+/*
+ * Stores the tasks whose rates the last rates_find() found anew, until the next call for these
+ * rates, and returns how many they are; all others have the rates that they had.
+ */
+int32_t rates_found(const int32_t **tasks, const struct rates *r);
 
 #endif

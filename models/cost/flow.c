@@ -29,8 +29,8 @@ void flow_free(struct flow *flow)
 }
 
 /* Returns 0, or what the clock returns in place of seconds. */
-static double run(double *end_s, const struct flow *flow, const struct schedule *s,
-                  int n, char *message, size_t size)
+static double run_nets(double *end_s, const struct flow *flow, const struct schedule *s,
+                       int n, char *message, size_t size)
 {
 	struct flow_net net;
 	double result = CLOCK_REFUSED_S;
@@ -74,7 +74,7 @@ double flow_schedules(void *self, double *wire_s, const struct schedule *s, int 
 		         FLOW_MESSAGES_MAX, (long long)nmessages);
 		return CLOCK_REFUSED_S;
 	}
-	result = nmessages ? run(wire_s, self, s, n, message, size) : 0;
+	result = nmessages ? run_nets(wire_s, self, s, n, message, size) : 0;
 	if (result < 0)
 		return result;
 	for (int k = 0; k < n; k++) {

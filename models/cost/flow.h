@@ -18,10 +18,11 @@
  *
  * Messages, devices and links that fare alike over the whole plan are found first and are
  * one from there on (cost/flow_net.h), so that machines on which all do the same cost what
- * a few devices do. The rest is followed from event to event; what is due within 1e-12 s
- * happens at once. Tests hold this clock to SimGrid with a flow per message
- * (sim/tests/flow_replay.h), on machines of all families up to 64 devices, to 1e-8 of the
- * time, and the shares to those that are found from the beginning whenever anything changes.
+ * a few devices do. The rest is followed from event to event; what is due within 1e-12 s,
+ * or 1e-9 of the time until then if that is less, happens at once. Tests hold this clock to
+ * SimGrid with a flow per message (sim/tests/flow_replay.h), on machines of all families up
+ * to 64 devices, to 1e-8 of the time, and the shares to those that are found from the
+ * beginning whenever anything changes.
  */
 #ifndef SHARDSIM_COST_FLOW_H
 #define SHARDSIM_COST_FLOW_H

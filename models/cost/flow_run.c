@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is due within this time happens at once. */
+/* What is due within this time, or this share of the time that it is, happens at once. */
 #define PRECISION_S 1e-12
+#define PRECISION 1e-9
 
 /* What a part of a message is at. */
 enum stage {
@@ -298,6 +299,12 @@ static void rest(struct run *r, int32_t message)
 	      fmax(r->now_s, r->part[message].begun_s + what_of(r, message)->least_s));
 }
 
+/* Returns until when what is due happens now. */
+static double now_until_s(const struct run *r)
+{
+	return r->now_s + fmin(PRECISION_S, PRECISION * r->now_s);
+}
+
 /* What is due of a message happens, unless its rate has changed and it is not due yet. */
 static void happen(struct run *r, int32_t message)
 {
@@ -317,7 +324,7 @@ static void happen(struct run *r, int32_t message)
 		return;
 	case STAGE_MOVES:
 		due_s = p->since_s + p->remains / p->rate_Bps;
-		if (due_s > r->now_s + PRECISION_S) {
+		if (due_s > now_until_s(r)) {
 			queue(r, message, STAGE_MOVES, due_s);
 			return;
 		}
@@ -365,7 +372,7 @@ bool flow_run(double *end_s, const struct flow_net *net, int64_t most_work)
 	start_ready(r);
 	while (r->heap.n > 0 && flow_rates_work(r->rates) + r->events <= most_work) {
 		r->now_s = fmax(r->now_s, r->heap.item[0].cost);
-		while (r->heap.n > 0 && r->heap.item[0].cost <= r->now_s + PRECISION_S) {
+		while (r->heap.n > 0 && r->heap.item[0].cost <= now_until_s(r)) {
 			happen(r, heap_take(&r->heap, sooner, r));
 			start_ready(r);
 			r->events++;

@@ -36,7 +36,7 @@
  *
  * What counts is how many tasks fare differently. A million messages in rings are a few
  * kinds. Where senders were chosen one by one, as `direct` does among copies, no two
- * messages may be alike: of 4,096 chips on 16x16x16, 65,520 such messages take 1.5e9, but of
+ * messages may be alike: of 4,096 chips on 16x16x16, 65,520 such messages take 1.2e9, but of
  * 1,044,480, each a kind of its own, the first 3 % to end take 4e10.
  */
 enum { FLUID_WORK_MAX = 2000000000 };

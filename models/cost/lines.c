@@ -6,31 +6,44 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Fewer links of a line, or a lesser share of it, are loaded one by one. */
-enum { LEAST_LINKS = 3, LEAST_SHARE = 8 };
-
-/* Of longer axes the hops between coordinates are not listed. */
-enum { LISTED_MAX = 64 };
+/*
+ * Fewer links of a line that carries nothing yet, or a lesser share of it, are loaded one by
+ * one.
+ */
+enum { LEAST_LINKS = 2, LEAST_SHARE = 8 };
 
 /* Above so many bytes in one message, sums of many might not be exact. */
 static const double BYTES_MAX = 1099511627776.;
 
-/* A way along a line: up, or down. */
-struct way {
-	int32_t axis, line;
-	bool down;
+/* Of longer axes the spans between coordinates are not listed. */
+enum { LISTED_MAX = 32 };
+
+/* The links between two coordinates of an axis. */
+struct span {
+	int32_t hops;
+	int32_t first,
+		end; /* the lowest link, and behind the highest; `wraps`: from 0 on */
+	bool down, wraps;
 };
 
-/* All lines along one axis. */
+/*
+ * All lines along one axis. A line has two rows, up and down, of so many places: one for each
+ * link, and one behind them.
+ */
 struct along {
-	int32_t size, stride;
-	int8_t *hops;   /* [size * size]: from one to the other, < 0 down; NULL: not listed */
-	int32_t *link;  /* [lines * 2 * size]: that begins there, up or down; -1: none */
-	double *change; /* [lines * 2 * size]: of the bytes from that link to the next above */
-	bool *used;     /* [lines * 2]: listed in `ways` */
+	int32_t size, stride, row;
+	struct span *span; /* [size * size]: from one to the other; NULL: not listed */
+	int32_t *link;     /* [lines * 2 * row]: that begins there; -1: none */
+	double *change; /* [lines * 2 * row]: of the bytes from that link to the next above */
+	bool *used; /* [lines * 2]: listed in `ways` */
 };
 
-/* Where a device is on an axis: its line is what the axes before say + what those after do. */
+/* A row that carries something. */
+struct way {
+	int32_t axis, number; /* that of the row */
+};
+
+/* Where a device is on an axis; its row up is what the axes before say + what those after do. */
 struct spot {
 	int32_t at, before, after;
 };
@@ -38,7 +51,8 @@ struct spot {
 struct torus {
 	const struct fabric *fabric;
 	struct along along[TORUS_AXES_MAX];
-	struct spot *spot; /* [ndevices * naxes] */
+	struct spot *spot;                     /* [ndevices * naxes] */
+	bool joined;                           /* all devices reach each other */
 	double latency_s[ROUTE_LINKS_MAX + 1]; /* of so many links */
 	LIST(struct way) ways;
 };
@@ -75,16 +89,20 @@ static void find_spots(struct torus *t, int32_t ndevices)
 	int32_t places = fabric_places(f);
 
 	t->spot = zeros((int64_t)ndevices * f->naxes, sizeof(*t->spot));
-	for (int32_t d = 0; d < ndevices; d++)
+	t->joined = f->share <= 1;
+	for (int32_t d = 0; d < ndevices; d++) {
+		t->joined = t->joined && f->domain[d] == 0;
 		for (int a = 0; a < f->naxes && f->domain[d] >= 0; a++) {
 			const struct along *x = &t->along[a];
 			int32_t of_domain = f->domain[d] * (places / x->size);
+			int32_t before = f->place[d] / (x->stride * x->size) * x->stride;
 
-			t->spot[(int64_t)d * f->naxes + a] = (struct spot){
-				f->place[d] / x->stride % x->size,
-				of_domain + f->place[d] / (x->stride * x->size) * x->stride,
-				f->place[d] % x->stride};
+			t->spot[(int64_t)d * f->naxes + a] =
+				(struct spot){f->place[d] / x->stride % x->size,
+			                      2 * (of_domain + before),
+			                      2 * (f->place[d] % x->stride)};
 		}
+	}
 }
 
 /* Stores which links the lines along an axis have. */
@@ -97,33 +115,34 @@ static void find_links(struct along *x, const struct fabric *f, int axis, int64_
 		                line % x->stride;
 		int64_t port = ((int64_t)f->at[place] * f->naxes + axis) * 2;
 
-		x->link[line * 2 * x->size + at] = f->port[port];
-		x->link[(line * 2 + 1) * x->size + at] = f->port[port + 1];
+		x->link[line * 2 * x->row + at] = f->port[port];
+		x->link[(line * 2 + 1) * x->row + at] = f->port[port + 1];
 	}
 }
 
-static void list_hops(struct along *x, const struct fabric *f, int axis)
+/* Returns the links from one coordinate of an axis to another. */
+static struct span find_span(const struct fabric *f, int axis, int32_t from, int32_t to)
+{
+	int32_t size = f->shape[axis];
+	int dir, hops = fabric_hops(f, axis, from, to, &dir);
+	int32_t first = dir < 0 ? from - hops + 1 : from;
+	struct span span = {.hops = hops, .down = dir < 0};
+
+	span.first = first < 0 ? first + size : first;
+	span.end = span.first + hops;
+	span.wraps = span.end > size;
+	if (span.wraps)
+		span.end -= size;
+	return span;
+}
+
+static void list_spans(struct along *x, const struct fabric *f, int axis)
 {
 	if (x->size > LISTED_MAX)
 		return;
-	x->hops = zeros((int64_t)x->size * x->size, sizeof(*x->hops));
-	for (int32_t i = 0; i < x->size * x->size; i++) {
-		int dir, hops = fabric_hops(f, axis, i / x->size, i % x->size, &dir);
-
-		x->hops[i] = (int8_t)(dir * hops);
-	}
-}
-
-/* Returns the links from one coordinate of an axis to another, < 0 for those down. */
-static inline int hops_along(const struct torus *t, int axis, int32_t from, int32_t to)
-{
-	const struct along *x = &t->along[axis];
-	int dir, hops;
-
-	if (x->hops)
-		return x->hops[from * x->size + to];
-	hops = fabric_hops(t->fabric, axis, from, to, &dir);
-	return dir * hops;
+	x->span = zeros((int64_t)x->size * x->size, sizeof(*x->span));
+	for (int32_t i = 0; i < x->size * x->size; i++)
+		x->span[i] = find_span(f, axis, i / x->size, i % x->size);
 }
 
 static struct torus *torus_new(const struct machine *m, const struct fabric *f)
@@ -143,14 +162,15 @@ static struct torus *torus_new(const struct machine *m, const struct fabric *f)
 	for (int a = f->naxes - 1; a >= 0; a--) {
 		int64_t lines = (int64_t)domains * (places / f->shape[a]);
 
-		t->along[a] = (struct along){.size = f->shape[a], .stride = stride};
+		t->along[a] = (struct along){
+			.size = f->shape[a], .stride = stride, .row = f->shape[a] + 1};
 		t->along[a].change =
-			zeros(lines * 2 * f->shape[a], sizeof(*t->along[a].change));
+			zeros(lines * 2 * t->along[a].row, sizeof(*t->along[a].change));
 		t->along[a].used = zeros(lines * 2, sizeof(*t->along[a].used));
 		t->along[a].link =
-			zeros(lines * 2 * f->shape[a], sizeof(*t->along[a].link));
+			zeros(lines * 2 * t->along[a].row, sizeof(*t->along[a].link));
 		find_links(&t->along[a], f, a, lines);
-		list_hops(&t->along[a], f, a);
+		list_spans(&t->along[a], f, a);
 		stride *= f->shape[a];
 	}
 	find_spots(t, m->ndevices);
@@ -176,7 +196,7 @@ static void torus_free(struct torus *t)
 		xfree(t->along[a].change);
 		xfree(t->along[a].used);
 		xfree(t->along[a].link);
-		xfree(t->along[a].hops);
+		xfree(t->along[a].span);
 	}
 	if (t) {
 		xfree(t->spot);
@@ -194,28 +214,32 @@ void lines_free(struct lines *lines)
 	xfree(lines);
 }
 
-bool lines_take(const struct lines *lines, int fabric, double bytes)
+bool lines_have(const struct lines *lines, int fabric)
 {
-	return lines->torus[fabric] && bytes <= BYTES_MAX && (double)(int64_t)bytes == bytes;
+	return lines->torus[fabric] != NULL;
 }
 
-/* Adds bytes on `hops` links of a way, of which `first` is the lowest. */
-static void add_bytes(struct torus *t, struct way w, int32_t first, int32_t hops,
-                      double bytes)
+/* Adds bytes on the links of a span of a row. */
+static inline void add_bytes(double *change, const struct span *span, double bytes)
 {
-	struct along *x = &t->along[w.axis];
-	int64_t number = (int64_t)w.line * 2 + w.down;
-	double *change = x->change + number * x->size;
-	int32_t end = first + hops;
-
-	if (!x->used[number])
-		*list_add(&t->ways, NULL) = w;
-	x->used[number] = true;
-	change[first] += bytes;
-	if (end > x->size)
+	change[span->first] += bytes;
+	change[span->end] -= bytes;
+	if (span->wraps)
 		change[0] += bytes;
-	if (end != x->size)
-		change[end > x->size ? end - x->size : end] -= bytes;
+}
+
+/*
+ * Stores the links of a span, up to the end of the row and on from its begin, and returns
+ * their number.
+ */
+static int list_links(int32_t *out, const int32_t *link, const struct span *span,
+                      int32_t size)
+{
+	for (int32_t i = 0, at = span->first; i < span->hops; i++) {
+		out[i] = link[at];
+		at = at + 1 == size ? 0 : at + 1;
+	}
+	return span->hops;
 }
 
 double lines_send(struct lines *lines, const int32_t **links, int *n, int fabric,
@@ -225,53 +249,60 @@ double lines_send(struct lines *lines, const int32_t **links, int *n, int fabric
 	const struct fabric *f = t->fabric;
 	const struct spot *from = t->spot + (int64_t)src * f->naxes;
 	const struct spot *to = t->spot + (int64_t)dst * f->naxes;
-	int sum = 0;
+	bool whole = bytes <= BYTES_MAX && (double)(int64_t)bytes == bytes;
+	int sum = 0, near = 0;
 
 	*n = 0;
 	*links = lines->near;
-	if (f->domain[src] < 0 || f->domain[src] != f->domain[dst] ||
-	    (src != dst && fabric_shared(f, src, dst)))
+	if (!t->joined && (f->domain[src] < 0 || f->domain[src] != f->domain[dst] ||
+	                   (src != dst && fabric_shared(f, src, dst))))
 		return -1;
 	for (int a = f->naxes - 1; a >= 0; a--) {
-		int32_t size = t->along[a].size, at = from[a].at;
-		int signed_hops = hops_along(t, a, at, to[a].at);
-		int dir = signed_hops < 0 ? -1 : 1, hops = dir * signed_hops;
-		struct way w = {a, from[a].before + to[a].after, dir < 0};
-		const int32_t *link =
-			t->along[a].link + ((int64_t)w.line * 2 + w.down) * size;
+		struct along *x = &t->along[a];
+		struct span one;
+		const struct span *span = &one;
+		int32_t number;
 
-		if (hops == 0)
+		if (from[a].at == to[a].at)
 			continue;
-		sum += hops;
+		if (x->span)
+			span = &x->span[from[a].at * x->size + to[a].at];
+		else
+			one = find_span(f, a, from[a].at, to[a].at);
+		sum += span->hops;
 		if (sum > ROUTE_LINKS_MAX)
 			return -1;
-		if (hops >= LEAST_LINKS && hops * LEAST_SHARE >= size) {
-			if (w.down)
-				at -= hops - 1;
-			add_bytes(t, w, at < 0 ? at + size : at, hops, bytes);
+		number = from[a].before + to[a].after + span->down;
+		if (!whole ||
+		    (!x->used[number] && (span->hops < LEAST_LINKS ||
+		                          span->hops * LEAST_SHARE < x->size))) {
+			near += list_links(lines->near + near,
+			                   x->link + (int64_t)number * x->row, span,
+			                   x->size);
 			continue;
 		}
-		for (; hops > 0; hops--, at += dir)
-			lines->near[(*n)++] =
-				link[at < 0 ? at + size : at < size ? at : at - size];
+		if (!x->used[number])
+			*list_add(&t->ways, NULL) = (struct way){a, number};
+		x->used[number] = true;
+		add_bytes(x->change + (int64_t)number * x->row, span, bytes);
 	}
+	*n = near;
 	return t->latency_s[sum];
 }
 
 static void load_way(struct torus *t, struct way w, lines_load_fn *load, void *self)
 {
 	struct along *x = &t->along[w.axis];
-	int64_t number = (int64_t)w.line * 2 + w.down;
-	const int32_t *link = x->link + number * x->size;
-	double *change = x->change + number * x->size, bytes = 0;
+	const int32_t *link = x->link + (int64_t)w.number * x->row;
+	double *change = x->change + (int64_t)w.number * x->row, bytes = 0;
 
-	x->used[number] = false;
+	x->used[w.number] = false;
 	for (int32_t at = 0; at < x->size; at++) {
 		bytes += change[at];
-		change[at] = 0;
 		if (bytes > 0)
 			load(self, link[at], bytes);
 	}
+	memset(change, 0, (size_t)x->row * sizeof(*change));
 }
 
 static void forget(void *self, int32_t link, double bytes)

@@ -18,15 +18,16 @@ struct lines *lines_new(const struct machine *m);
 void lines_free(struct lines *lines);
 
 /*
- * Returns whether lines_send() takes such bytes on the fabric: whole numbers on a torus that
- * is not twisted and whose links have one latency.
+ * Returns whether lines_send() is for a fabric: a torus that is not twisted and whose links
+ * have one latency.
  */
-bool lines_take(const struct lines *lines, int fabric, double bytes);
+bool lines_have(const struct lines *lines, int fabric);
 
 /*
- * Sends bytes that lines_take() takes from one device to another. Returns the latency of the
- * route, < 0 without one. It stores the *n links that carry the bytes and are too few of
- * their line to be summed up, good until the next call; lines_load() tells of the others.
+ * Sends bytes from one device to another. Returns the latency of the route, < 0 without one.
+ * It stores the *n links that carry the bytes and are too few of their line to be summed up,
+ * good until the next call; lines_load() tells of the others. Bytes that are no whole number
+ * are not summed up.
  */
 double lines_send(struct lines *lines, const int32_t **links, int *n, int fabric,
                   int32_t src, int32_t dst, double bytes);

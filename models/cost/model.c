@@ -22,7 +22,8 @@ struct model {
 	const struct machine *machine;
 	struct routes *routes;
 	struct lines *lines;
-	struct load *load; /* [nlinks] */
+	bool lined[MACHINE_FABRICS_MAX]; /* lines_have() */
+	struct load *load;               /* [nlinks] */
 	int64_t rounds, tasks;
 	int32_t *used; /* [nlinks]: links of this round, in order of first use */
 	int32_t nused;
@@ -40,6 +41,8 @@ struct model *model_new(const struct machine *m)
 	*model = (struct model){
 		.machine = m, .routes = routes_new(m), .lines = lines_new(m)};
 	model->load = xmalloc(n, sizeof(*model->load));
+	for (int f = 0; f < m->nfabrics; f++)
+		model->lined[f] = lines_have(model->lines, f);
 	model->used = xmalloc(n, sizeof(*model->used));
 	model->mine = xmalloc(n, sizeof(*model->mine));
 	for (int32_t l = 0; l < m->nlinks; l++)
@@ -127,7 +130,7 @@ static double route_load(struct model *model, int32_t fabric, int32_t src, int32
 	double route_s = 0;
 	int n;
 
-	if (lines_take(model->lines, fabric, bytes)) {
+	if (model->lined[fabric]) {
 		route_s = lines_send(model->lines, &links, &n, fabric, src, dst, bytes);
 		for (int k = 0; k < n; k++)
 			link_load(model, links[k], bytes);
@@ -205,6 +208,11 @@ double model_round_end(struct model *model)
 		time_s = larger(time_s, load->round_bytes / link_Bps + load->latency_s);
 	}
 	return time_s;
+}
+
+double model_round_least_s(const struct model *model)
+{
+	return model->time_s;
 }
 
 /* Loads the links of the task. Returns false where a message has no route. */

@@ -53,6 +53,9 @@ void model_task_end(struct model *model, double wire_s, int32_t repeats, double 
                     double least_s);
 double model_round_end(struct model *model);
 
+/* Returns the seconds of the slowest task of the round so far: it takes no less. */
+double model_round_least_s(const struct model *model);
+
 /*
  * What clocks return instead of seconds: they failed, or they refuse a schedule of that
  * size.

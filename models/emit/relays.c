@@ -5,8 +5,9 @@
 
 #include <string.h>
 
-/* Returns whether the machine runs the plan as a schedule. */
-static bool is_scheduled(const struct emission *what, struct arena *a)
+/* Returns whether the machine runs the plan as a schedule, and stores its reach. */
+static bool is_scheduled(enum flow_reach *reach, const struct emission *what,
+                         struct arena *a)
 {
 	const struct problem *p = what->plan->problem;
 	const struct placement place = {p->ndevices, p->platform};
@@ -21,6 +22,7 @@ static bool is_scheduled(const struct emission *what, struct arena *a)
 	                       what->plan, 0, &why) &&
 	            strcmp(lowered.algorithm, "scheduled") == 0;
 	text_free(&why);
+	*reach = lowered.reach;
 	return scheduled;
 }
 
@@ -30,13 +32,14 @@ const struct emission *emission_relayed(const struct emission *what, struct aren
 	struct emission *out;
 	int32_t *platform;
 	struct plan *plan;
+	enum flow_reach reach;
 
-	if (!is_scheduled(what, a))
+	if (!is_scheduled(&reach, what, a))
 		return what;
 	platform = arena_alloc(a, (size_t)p->ndevices, sizeof(*platform));
 	for (int32_t d = 0; d < p->ndevices; d++)
 		platform[d] = p->platform ? p->platform[d] : d;
-	plan = relay_plan(p, what->machine, platform, a);
+	plan = relay_plan(p, what->machine, platform, reach, a);
 	if (!plan)
 		return what;
 	plan->planner = what->plan->planner;

@@ -1,19 +1,25 @@
 #include "flow/forest.h"
 
-/* Marks of which pairs some image of a hop is a message, and by what. */
-static void mark(int32_t *via, const struct forest *f, const struct symmetry *s)
+/* Of all messages and depths: 128 MiB. */
+enum { CELLS_MAX = 1 << 24 };
+
+/* Places of all messages that a network can send: of its edges, then those of each hub. */
+struct places {
+	const struct network *net;
+	int64_t *first;  /* [hubs + 1] */
+	int32_t *number; /* [first[hubs]] of a message that is sent, from 1; 0: none */
+};
+
+static struct places places_make(const struct network *net, struct arena *a)
 {
-	for (int64_t i = 0; i < f->hops.n; i++) {
-		const struct flow_message *m = &f->hops.at[i].message;
+	struct places p = {.net = net};
 
-		if (via[(int64_t)m->src * s->n + m->dst])
-			continue;
-		for (int32_t g = 0; g < s->order; g++) {
-			const int32_t *to = s->image + (int64_t)g * s->n;
-
-			via[(int64_t)to[m->src] * s->n + to[m->dst]] = m->via + 1;
-		}
-	}
+	p.first = arena_alloc(a, (size_t)net->nhubs + 1, sizeof(*p.first));
+	p.first[0] = net->nedges;
+	for (int32_t h = 0; h < net->nhubs; h++)
+		p.first[h + 1] = p.first[h] + (int64_t)net->hub[h].n * net->hub[h].n;
+	p.number = arena_alloc(a, (size_t)p.first[net->nhubs], sizeof(*p.number));
+	return p;
 }
 
 /* Returns the edge between two devices. */
@@ -26,58 +32,106 @@ static int32_t edge_of(const struct network *net, int32_t src, int32_t dst)
 	return e;
 }
 
-/* Sums equal hops into totals[pair * depths + depth]. */
-static double *sum_hops(const struct forest *f, int32_t n, struct arena *a)
+/* Returns the place of a message as a symmetry makes it. */
+static int64_t place_of(const struct places *p, const struct flow_message *m,
+                        const int32_t *to)
 {
-	double *total = arena_alloc(a, (size_t)n * (size_t)n * (size_t)f->depths,
-	                            sizeof(*total));
+	const struct network *net = p->net;
+	int32_t src = to[m->src], dst = to[m->dst], fabric = m->via - net->nedges;
+	int fabrics = net->machine->nfabrics;
+	const struct flow_port *port;
 
-	for (int64_t i = 0; i < f->hops.n; i++) {
-		const struct flow_hop *h = &f->hops.at[i];
-		int64_t pair = (int64_t)h->message.src * n + h->message.dst;
-
-		total[pair * f->depths + h->depth] += h->bytes;
-	}
-	return total;
+	if (fabric < 0)
+		return edge_of(net, src, dst);
+	port = &net->port[src * fabrics + fabric];
+	return p->first[port->hub] + (int64_t)port->at * net->hub[port->hub].n +
+	       net->port[dst * fabrics + fabric].at;
 }
 
-void flows_of_forest(struct flows *out, const struct forest *f,
-                     const struct network *net, const struct symmetry *s, struct arena *a)
+/* Marks which messages some image of a hop is; returns how many. */
+static int32_t mark(struct places *p, const struct forest *f, const struct symmetry *s)
 {
-	int32_t n = net->n, *via = arena_alloc(a, (size_t)n * (size_t)n, sizeof(*via));
-	int64_t pairs = (int64_t)n * n;
-	double *total = sum_hops(f, n, a);
+	int32_t n = 0;
+
+	for (int64_t i = 0; i < f->hops.n; i++) {
+		const struct flow_message *m = &f->hops.at[i].message;
+
+		if (p->number[place_of(p, m, s->image)])
+			continue;
+		for (int32_t g = 0; g < s->order; g++) {
+			int32_t *number =
+				&p->number[place_of(p, m, s->image + (int64_t)g * s->n)];
+
+			n += *number == 0;
+			*number = 1;
+		}
+	}
+	return n;
+}
+
+/* Numbers the messages that are marked, and lists them. */
+static void list_messages(struct flows *out, struct places *p)
+{
+	const struct network *net = p->net;
+	int32_t n = 0;
+
+	for (int32_t e = 0; e < net->nedges; e++) {
+		if (!p->number[e])
+			continue;
+		out->message[n] =
+			(struct flow_message){net->edge[e].src, net->edge[e].dst, e};
+		p->number[e] = ++n;
+	}
+	for (int32_t h = 0; h < net->nhubs; h++) {
+		const struct flow_hub *hub = &net->hub[h];
+
+		for (int64_t i = p->first[h]; i < p->first[h + 1]; i++) {
+			if (!p->number[i])
+				continue;
+			out->message[n] = (struct flow_message){
+				hub->member[(i - p->first[h]) / hub->n],
+				hub->member[(i - p->first[h]) % hub->n],
+				net->nedges + hub->fabric};
+			p->number[i] = ++n;
+		}
+	}
+}
+
+bool flows_of_forest(struct flows *out, const struct forest *f,
+                     const struct network *net, const struct symmetry *s,
+                     struct arena *a)
+{
+	struct places p = places_make(net, a);
+	size_t cells;
+	double *total;
 
 	*out = (struct flows){.depths = f->depths, .busiest_s = f->busiest_s};
-	mark(via, f, s);
-	for (int64_t p = 0; p < pairs; p++)
-		out->nmessages += via[p] != 0;
+	out->nmessages = mark(&p, f, s);
+	cells = (size_t)out->nmessages * (size_t)f->depths;
+	if (cells > CELLS_MAX)
+		return false;
 	out->message = arena_alloc(a, (size_t)out->nmessages, sizeof(*out->message));
-	out->bytes = arena_alloc(a, (size_t)out->nmessages * (size_t)f->depths,
-	                         sizeof(*out->bytes));
-	out->nmessages = 0;
-	for (int64_t p = 0; p < pairs; p++) {
-		struct flow_message m = {(int32_t)(p / n), (int32_t)(p % n), via[p] - 1};
+	list_messages(out, &p);
+	out->bytes = arena_alloc(a, cells, sizeof(*out->bytes));
+	total = arena_alloc(a, cells, sizeof(*total));
+	for (int64_t i = 0; i < f->hops.n; i++) {
+		const struct flow_hop *h = &f->hops.at[i];
+		int64_t m = p.number[place_of(&p, &h->message, s->image)] - 1;
 
-		if (!via[p])
-			continue;
-		if (m.via < net->nedges)
-			m.via = edge_of(net, m.src, m.dst);
-		out->message[out->nmessages] = m;
-		via[p] = ++out->nmessages;
+		total[m * f->depths + h->depth] += h->bytes;
 	}
 	for (int64_t i = 0; i < f->hops.n; i++) {
 		const struct flow_hop *h = &f->hops.at[i];
-		int64_t pair = (int64_t)h->message.src * n + h->message.dst;
-		double bytes = total[pair * f->depths + h->depth] / s->order;
+		int64_t m = p.number[place_of(&p, &h->message, s->image)] - 1;
+		double bytes = total[m * f->depths + h->depth] / s->order;
 
-		total[pair * f->depths + h->depth] = 0;
+		total[m * f->depths + h->depth] = 0;
 		for (int32_t g = 0; g < s->order && bytes > 0; g++) {
-			const int32_t *to = s->image + (int64_t)g * n;
-			int32_t m = via[(int64_t)to[h->message.src] * n +
-			                to[h->message.dst]];
-
-			out->bytes[(int64_t)(m - 1) * f->depths + h->depth] += bytes;
+			m = p.number[place_of(&p, &h->message,
+			                      s->image + (int64_t)g * s->n)] -
+			    1;
+			out->bytes[m * f->depths + h->depth] += bytes;
 		}
 	}
+	return true;
 }

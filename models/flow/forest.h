@@ -4,9 +4,9 @@
  *
  * Every datum is sent in equal shares, one after the other. A share takes the cheapest
  * tree at prices that grow with a power of what a link carries so far, so that later
- * shares go where the earlier ones did not: multicommodity flow by rerouting (Garg and
- * Koenemann, SIAM J. Comput. 37, 2007; of trees Albrecht, VLSI global routing, IEEE TCAD 20,
- * 2001). A tree grows by the cheapest path from what it has to the next that wants the
+ * shares go where the earlier ones did not, and the first ones go again behind the last:
+ * multicommodity flow by rerouting (Garg and Koenemann, SIAM J. Comput. 37, 2007; of trees
+ * Albrecht, VLSI global routing, IEEE TCAD 20, 2001). A tree grows by the cheapest path from what it has to the next that wants the
  * datum (Takahashi and Matsuyama, Math. Japonica 24, 1980): who receives it hands it on, and
  * so do others that want none of it. Where there are too many data for that, those of one
  * source tile share one tree of cheapest paths. Data that symmetries turn into one another
@@ -18,8 +18,6 @@
 
 #include "base/list.h"
 #include "flow/symmetry.h"
-
-enum { FLOW_DEPTH_MAX = 64 };
 
 /*
  * A message of one tree, which all its images have too, with so many bytes together. What
@@ -52,10 +50,10 @@ struct forest {
  * by datum as well; the trees are the same.
  */
 bool forest_make(struct forest *out, const struct network *network,
-                 const struct demand *demand, const struct symmetry *symmetry, bool parts,
-                 struct arena *a);
+                 const struct demand *demand, const struct symmetry *symmetry,
+                 bool parts, struct arena *a);
 
-/* What all trees and their images put on messages, of rising src and dst. */
+/* What all trees and their images put on messages, in the order of the network. */
 struct flows {
 	int32_t depths, nmessages;
 	struct flow_message *message;
@@ -63,7 +61,8 @@ struct flows {
 	double busiest_s;
 };
 
-void flows_of_forest(struct flows *out, const struct forest *forest,
+/* Adds them up; false where there are too many. */
+bool flows_of_forest(struct flows *out, const struct forest *forest,
                      const struct network *network, const struct symmetry *symmetry,
                      struct arena *a);
 

@@ -2,15 +2,17 @@
 
 #include "base/list.h"
 
-/* More devices would take too long to look at again and again. */
-enum { DEVICES_MAX = 1024, STEPS_MAX = 64 };
+/* More messages would take too much memory. */
+enum { MESSAGES_MAX = 1 << 23, STEPS_MAX = 64 };
 
 struct making {
 	const struct machine *machine;
 	const int32_t *platform;
 	int32_t *number; /* [machine devices] the problem's, -1 for none */
-	int32_t *local;  /* [machine links] its number in the network, -1 for none yet */
+	int32_t *local; /* [machine links] its number in the network, -1 for none yet */
 	int32_t n, nlinks;
+	enum flow_reach reach;
+	bool rails; /* there are several */
 	struct arena *arena;
 	LIST(struct flow_edge) edges;
 	LIST(int32_t) links;
@@ -112,21 +114,47 @@ static bool add_device(struct making *k, int32_t d)
 	return true;
 }
 
-/* Adds the hubs of a fabric, one for each domain that devices are in. */
+/*
+ * Returns of each device of the machine on which rail of a fabric it is: how many before it
+ * share its domain of the fabric before. All are on the first where rails do not count. Stores
+ * how many rails there are.
+ */
+static const int32_t *find_rails(struct making *k, int fabric, int32_t *rails)
+{
+	size_t n = (size_t)k->machine->ndevices;
+	int32_t *rail = arena_alloc(k->arena, n, sizeof(*rail));
+	const struct fabric *before = &k->machine->fabric[fabric - (fabric > 0)];
+	int32_t *count = arena_alloc(k->arena, (size_t)before->ndomains, sizeof(*count));
+
+	*rails = 1;
+	for (size_t d = 0; d < n && fabric > 0 && k->reach == FLOW_RAILS; d++) {
+		if (before->domain[d] >= 0)
+			rail[d] = count[before->domain[d]]++;
+		*rails = rail[d] >= *rails ? rail[d] + 1 : *rails;
+	}
+	return rail;
+}
+
+/* Adds the hubs of a fabric, one for each domain and rail that devices are in. */
 static bool add_hubs(struct making *k, struct flow_port *port, int fabric)
 {
 	const struct fabric *f = &k->machine->fabric[fabric];
 	int nfabrics = k->machine->nfabrics;
-	int32_t *hub = arena_alloc(k->arena, (size_t)f->ndomains, sizeof(*hub));
+	int32_t rails;
+	const int32_t *rail = find_rails(k, fabric, &rails);
+	int32_t *hub = arena_alloc(k->arena, (size_t)f->ndomains * (size_t)rails,
+	                           sizeof(*hub));
 
 	for (int32_t d = 0; d < k->n; d++) {
 		int32_t at = k->platform[d], domain = f->domain[at];
 		struct flow_port *p = &port[d * nfabrics + fabric];
 		struct flow_hub *of;
 
-		*p = (struct flow_port){-1, -1, -1};
+		*p = (struct flow_port){-1, -1, -1, -1};
 		if (domain < 0 || f->geometry != GEOMETRY_SWITCH)
 			continue;
+		domain = domain * rails + rail[at];
+		k->rails = k->rails || rail[at] > 0;
 		if (hub[domain] == 0) {
 			*list_add(&k->hubs, k->arena) = (struct flow_hub){
 				fabric, 0,
@@ -135,7 +163,7 @@ static bool add_hubs(struct making *k, struct flow_port *port, int fabric)
 		}
 		of = &k->hubs.at[hub[domain] - 1];
 		of->member[of->n++] = d;
-		*p = (struct flow_port){hub[domain] - 1,
+		*p = (struct flow_port){hub[domain] - 1, of->n - 1,
 		                        link_number(k, f->port[2 * at]),
 		                        link_number(k, f->port[2 * at + 1])};
 		if (p->up < 0 || p->down < 0)
@@ -158,13 +186,14 @@ static bool add_all(struct making *k, struct network *out)
 }
 
 bool network_make(struct network *out, const struct machine *m, const int32_t *platform,
-                  int32_t n, struct arena *a)
+                  int32_t n, enum flow_reach reach, struct arena *a)
 {
-	struct making k = {.machine = m, .platform = platform, .n = n, .arena = a};
+	struct making k = {
+		.machine = m, .platform = platform, .n = n, .reach = reach, .arena = a};
+	int64_t messages = 0;
 
-	*out = (struct network){.machine = m, .platform = platform, .n = n};
-	if (n > DEVICES_MAX)
-		return false;
+	*out = (struct network){
+		.machine = m, .platform = platform, .n = n, .reach = reach};
 	k.number = arena_alloc(a, (size_t)m->ndevices, sizeof(*k.number));
 	k.local = arena_alloc(a, (size_t)m->nlinks, sizeof(*k.local));
 	for (int32_t d = 0; d < m->ndevices; d++)
@@ -177,6 +206,8 @@ bool network_make(struct network *out, const struct machine *m, const int32_t *p
 	out->port = arena_alloc(a, (size_t)n * (size_t)m->nfabrics, sizeof(*out->port));
 	if (!add_all(&k, out))
 		return false;
+	if (reach == FLOW_RAILS && (k.edges.n > 0 || !k.rails))
+		return false;
 	out->nedges = (int32_t)k.edges.n;
 	out->edge = k.edges.at;
 	out->link = k.links.at;
@@ -185,10 +216,13 @@ bool network_make(struct network *out, const struct machine *m, const int32_t *p
 	out->nlinks = k.nlinks;
 	out->s_per_byte = k.rates.at;
 	out->latency_s = k.latencies.at;
+	out->depth_max = reach == FLOW_RAILS ? 2 * m->nfabrics - 1 : FLOW_DEPTH_MAX;
 	out->looks = n + out->nedges;
-	for (int32_t h = 0; h < out->nhubs; h++)
+	for (int32_t h = 0; h < out->nhubs; h++) {
 		out->looks += 2 * (int64_t)out->hub[h].n;
-	return true;
+		messages += (int64_t)out->hub[h].n * out->hub[h].n;
+	}
+	return messages <= MESSAGES_MAX;
 }
 
 int32_t network_links(const struct network *net, const struct flow_message *message,

@@ -28,11 +28,26 @@ struct flow_hub {
 /* Where a device is on a switch: numbers of links below nlinks. */
 struct flow_port {
 	int32_t hub; /* -1: on none of that fabric */
+	int32_t at;  /* member[at] of it */
 	int32_t up, down;
+};
+
+enum { FLOW_DEPTH_MAX = 64 }; /* messages of a tree behind one another */
+
+/*
+ * Which devices of a switch between nodes send each other messages. What is for another rail
+ * crosses inside a node, and a device has one peer in each other node instead of all its
+ * devices: NCCL's PXN, "rail" as in W. Wang and others, "Rail-only", arXiv 2307.12169.
+ */
+enum flow_reach {
+	FLOW_ALL,
+	FLOW_RAILS, /* those that are as many places behind the first of their nodes */
+	FLOW_REACHES
 };
 
 struct network {
 	const struct machine *machine;
+	enum flow_reach reach;
 	const int32_t *platform; /* [n] devices of the machine */
 	int32_t n;               /* devices of the problem */
 	int32_t nedges;          /* by rising src, of one in a fixed order */
@@ -41,9 +56,10 @@ struct network {
 	int32_t *link; /* numbers below nlinks */
 	int32_t nhubs;
 	struct flow_hub *hub;
-	struct flow_port *port; /* [n * nfabrics of the machine] */
-	int32_t nlinks;         /* that some message takes */
+	struct flow_port *port;         /* [n * nfabrics of the machine] */
+	int32_t nlinks;                 /* that some message takes */
 	double *s_per_byte, *latency_s; /* [nlinks] */
+	int32_t depth_max;              /* that a device may have on a tree */
 	int64_t looks; /* at devices and messages, that one tree of cheapest paths takes */
 };
 
@@ -54,11 +70,12 @@ struct flow_message {
 
 /*
  * Lists the messages of `n` devices, of which device d is platform[d] of the machine.
- * Returns false where there are too many of them, or where a fabric is a graph, whose
- * routes only the platform knows. Machine and platform are borrowed.
+ * Returns false where there are too many of them, where a fabric is a graph, whose routes
+ * only the platform knows, and for rails where there are none. Machine and platform are
+ * borrowed.
  */
 bool network_make(struct network *out, const struct machine *m, const int32_t *platform,
-                  int32_t n, struct arena *a);
+                  int32_t n, enum flow_reach reach, struct arena *a);
 
 /* Returns how many links a message takes, at most STEPS_MAX, and in *list which. */
 int32_t network_links(const struct network *net, const struct flow_message *message,

@@ -18,12 +18,12 @@ struct making {
 	struct symmetry symmetry;
 	struct forest forest;
 	int32_t chunks;
-	int64_t *first;         /* [supplies + 1] number of each one's first datum */
-	int64_t *part_first;    /* [data * shares + 1]: parts of each share of a datum */
+	int64_t *first;      /* [supplies + 1] number of each one's first datum */
+	int64_t *part_first; /* [data * shares + 1]: parts of each share of a datum */
 	struct flow_part *part; /* in that order */
 	int64_t *origin_first;  /* [data + 1] */
-	struct origin *origin;  /* of which each datum is an image, one after the other */
-	int64_t *box;           /* [data * 2 * rank] */
+	struct origin *origin; /* of which each datum is an image, one after the other */
+	int64_t *box;          /* [data * 2 * rank] */
 };
 
 /* --- which trees bring a datum ------------------------------------------------------ */
@@ -157,7 +157,8 @@ static int64_t divisor(int64_t extent, int64_t most)
  * Stores piece `i` of `n` of a datum, cut along its longest dimension. Returns how many
  * elements it has; 0 where the box has fewer places than pieces.
  */
-static int64_t cut(int64_t *out, const struct making *k, int64_t datum, int64_t i, int64_t n)
+static int64_t cut(int64_t *out, const struct making *k, int64_t datum, int64_t i,
+                   int64_t n)
 {
 	int rank = k->problem->array.shape.rank, longest = 0;
 	const int64_t *box = k->box + datum * 2 * rank;
@@ -188,8 +189,8 @@ struct transfers {
 };
 
 /* Adds what a share of a datum sends in a round. */
-static void add_share(struct making *k, struct transfers *out, int64_t datum, int32_t share,
-                      int32_t round)
+static void add_share(struct making *k, struct transfers *out, int64_t datum,
+                      int32_t share, int32_t round)
 {
 	int64_t n = k->origin_first[datum + 1] - k->origin_first[datum];
 	const struct origin *o = &k->origin[k->origin_first[datum] + share % n];
@@ -238,7 +239,8 @@ static int32_t choose_chunks(const struct making *k)
 	int64_t boxes = k->forest.parts.n * k->symmetry.order;
 	int32_t chunks;
 
-	flows_of_forest(&flows, &k->forest, &k->net, &k->symmetry, k->arena);
+	if (!flows_of_forest(&flows, &k->forest, &k->net, &k->symmetry, k->arena))
+		return 1;
 	chunks = pipeline_make(&flows, &k->net, 1, k->arena).chunks;
 	if (chunks > RELAY_CHUNKS_MAX)
 		chunks = RELAY_CHUNKS_MAX;
@@ -248,14 +250,20 @@ static int32_t choose_chunks(const struct making *k)
 }
 
 struct plan *relay_plan(const struct problem *p, const struct machine *m,
-                        const int32_t *platform, struct arena *a)
+                        const int32_t *platform, enum flow_reach reach, struct arena *a)
 {
 	struct making k = {.problem = p, .arena = a};
+	struct network rails;
 
-	if (p->two_meshes || !network_make(&k.net, m, platform, p->ndevices, a) ||
+	if (p->two_meshes || !network_make(&k.net, m, platform, p->ndevices, reach, a) ||
 	    !demand_make(&k.demand, p, a))
 		return NULL;
-	symmetry_find(&k.symmetry, &k.net, &k.demand, &p->mesh, a);
+	/* the symmetries of collective/scheduled.c */
+	symmetry_find(&k.symmetry,
+	              network_make(&rails, m, platform, p->ndevices, FLOW_RAILS, a)
+	                      ? &rails
+	                      : &k.net,
+	              &k.demand, &p->mesh, a);
 	if (!forest_make(&k.forest, &k.net, &k.demand, &k.symmetry, true, a) ||
 	    k.forest.depths == 0)
 		return NULL;

@@ -9,6 +9,9 @@
 /* Elements of a group for each device, and digits of which three at once are tried. */
 enum { ORDER_MAX = 4, DIGITS_MAX = 64, TRIPLES_MAX = 10 };
 
+/* Numbers of devices in all elements together: 64 MiB. */
+enum { IMAGES_MAX = 1 << 24 };
+
 struct digit {
 	int32_t stride, size;
 };
@@ -28,6 +31,7 @@ struct search {
 	int64_t *datum_to;
 	/* The group: images of its elements, by hash. */
 	int32_t *image, order;
+	int64_t room; /* of image */
 	struct table table;
 	LIST(int32_t *) generators;
 	struct symmetry *out;
@@ -124,7 +128,12 @@ static int64_t find_datum(const struct search *s, int32_t supply, int32_t party)
 {
 	const struct supply *of = &s->demand->supply[supply];
 	int64_t low = 0, high = of->ndata;
+	int64_t guess = high > 0 ? (int64_t)party - of->datum[0].wanters : -1;
 
+	/* most lack all parties behind the first, or all but one */
+	for (int64_t i = guess; i >= 0 && i >= guess - 1 && i < high; i--)
+		if (of->datum[i].wanters == party)
+			return s->first[supply] + i;
 	while (low < high) {
 		int64_t middle = (low + high) / 2;
 
@@ -198,7 +207,7 @@ static bool in_group(const struct search *s, const int32_t *element)
 /* Adds the products of `of` elements and one more: first that, then each of them. */
 static bool add_coset(struct search *s, int32_t of, const int32_t *element)
 {
-	if (s->order + of > ORDER_MAX * s->n)
+	if ((int64_t)(s->order + of) * s->n > s->room)
 		return false;
 	for (int32_t g = 0; g < of; g++) {
 		int32_t *out = s->image + (int64_t)s->order * s->n;
@@ -386,7 +395,9 @@ void symmetry_find(struct symmetry *out, const struct network *net,
 	s.first = arena_alloc(a, supplies + 1, sizeof(int64_t));
 	for (size_t i = 0; i < supplies; i++)
 		s.first[i + 1] = s.first[i] + demand->supply[i].ndata;
-	s.image = arena_alloc(a, ORDER_MAX * n * n, sizeof(int32_t));
+	s.room = ORDER_MAX * (int64_t)n * (int64_t)n;
+	s.room = s.room < IMAGES_MAX ? s.room : IMAGES_MAX;
+	s.image = arena_alloc(a, (size_t)s.room, sizeof(int32_t));
 	for (int32_t d = 0; d < net->n; d++)
 		s.to[d] = s.image[d] = d;
 	table_add(&s.table, hash_bytes(HASH_START, s.to, n * sizeof(int32_t)), s.order++);

@@ -89,14 +89,26 @@ static void explain_device(struct text *out, int64_t need, int64_t has)
 	text_free(&stated);
 }
 
+/* Says which limit would do: exactly, so that it can be given, and in a unit a person reads. */
+static void explain_limit(struct text *out, int64_t need)
+{
+	struct text readable = {0};
+
+	text_printf(out, "needs a memory limit of at least %lld bytes", (long long)need);
+	if (need >= 1024) {
+		units_print_bytes(&readable, (double)need);
+		text_printf(out, ", that is %s", readable.s);
+	}
+	text_free(&readable);
+}
+
 void memory_explain(struct text *out, const struct problem *p, int64_t array_bytes,
                     int64_t live_bytes)
 {
 	bool limit = above_limit(p, array_bytes);
 
 	if (limit)
-		text_printf(out, "needs a memory limit of at least %lld bytes",
-		            (long long)array_bytes);
+		explain_limit(out, array_bytes);
 	if (above_device(p, live_bytes)) {
 		text_printf(out, "%s", limit ? "; " : "");
 		explain_device(out, live_bytes, p->device_memory_bytes);

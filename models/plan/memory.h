@@ -27,8 +27,8 @@ bool memory_exceeded(const struct problem *p, int64_t array_bytes, int64_t live_
 int64_t plan_live_beside(const struct plan *p, int64_t beside_bytes);
 
 /*
- * Appends what such a plan needs: "needs a memory limit of at least 8192 bytes" where the
- * limit is exceeded, "needs 118.6 GiB, the device has 16 GB" where the memory is.
+ * Appends what such a plan needs: "needs a memory limit of at least 8192 bytes, that is
+ * 8 KiB" where the limit is exceeded, "needs 118.6 GiB, the device has 16 GB" where the memory is.
  */
 void memory_explain(struct text *out, const struct problem *p, int64_t array_bytes,
                     int64_t live_bytes);

@@ -315,7 +315,46 @@ void plan_print(struct text *out, const struct plan *p)
 		;
 }
 
-/* Line by line: plans that tie soon differ, and those with many boxes are long. */
+/* Returns the step whose head is the next line, or -1. */
+static int next_head(const struct lines *l)
+{
+	if (l->boxes && l->box < l->plan->step[l->step].ntransfers)
+		return -1;
+	return l->step + 1 < l->plan->nsteps ? l->step + 1 : -1;
+}
+
+/* Compares the text that two lines begin with; 0: as far as the shorter goes it is one. */
+static int compare_begins(const char *a, size_t na, const char *b, size_t nb)
+{
+	return memcmp(a, b, na < nb ? na : nb);
+}
+
+/* Returns the order of the next lines where steps without their layouts tell it, else 0. */
+static int order_of_heads(const struct lines *la, const struct lines *lb)
+{
+	int i = next_head(la), k = next_head(lb), order;
+	const char *a, *b;
+	struct text s = {0}, t = {0};
+
+	if (i < 0 || k < 0)
+		return 0;
+	a = op_name(la->plan->step[i].op);
+	b = op_name(lb->plan->step[k].op);
+	order = compare_begins(a, strlen(a), b, strlen(b));
+	if (order != 0)
+		return order;
+	step_print(&s, la->plan, i);
+	step_print(&t, lb->plan, k);
+	order = compare_begins(s.s, s.length, t.s, t.length);
+	text_free(&s);
+	text_free(&t);
+	return order;
+}
+
+/*
+ * Line by line: plans that tie soon differ, most in the first step, and those with many boxes
+ * are long.
+ */
 bool plan_wins_tie(const struct plan *a, const struct plan *b)
 {
 	struct lines la = {.plan = a, .step = -1}, lb = {.plan = b, .step = -1};
@@ -324,9 +363,14 @@ bool plan_wins_tie(const struct plan *a, const struct plan *b)
 
 	if (a->peak_live_bytes != b->peak_live_bytes)
 		return a->peak_live_bytes < b->peak_live_bytes;
+	if (plan_equal(a, b))
+		return false;
 	while (order == 0 && more) {
 		struct text s = {0}, t = {0};
 
+		order = order_of_heads(&la, &lb);
+		if (order != 0)
+			break;
 		more = next_line(&s, &la);
 		more = next_line(&t, &lb) || more;
 		order = strcmp(s.s ? s.s : "", t.s ? t.s : "");

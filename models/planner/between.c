@@ -91,6 +91,7 @@ bool types_between(struct types_between *out, const struct types_ends *ends)
 		return false;
 	out->mesh = m;
 	out->shape = *ends->shape;
+	out->elements = shape_elements(&out->shape);
 	out->from = type_of_layout(ends->from, m, &prime);
 	out->to = type_of_layout(ends->to, m, &prime);
 	if (ends->primes || prime.n <= PRIMES_MAX)
@@ -109,7 +110,7 @@ static int64_t elements_of(const struct types_between *t, const struct type *typ
 
 	for (int k = type_first(type, type->rank) - 1; k >= 0; k--)
 		shards *= t->pieces.atom[type->atom[k]].size;
-	return shape_elements(&t->shape) / shards;
+	return t->elements / shards;
 }
 
 /* The pieces of two types, dimension after dimension. */
@@ -149,23 +150,28 @@ static struct rest walk_next(struct walk *w, int dim)
 int64_t type_lacks(const struct types_between *t, const struct type *before,
                    const struct type *after)
 {
-	const int64_t elements = shape_elements(&t->shape);
-	struct walk w = walk_of(before, after);
+	const struct atom *atom = t->pieces.atom;
+	const uint8_t *had = before->atom, *has = after->atom;
 	int64_t shards = 1, union_shards = 1;
 
-	/* two pieces have any coordinates: somewhere tiles do not meet that both cut */
 	for (int dim = 0; dim < before->rank; dim++) {
-		struct rest rest = walk_next(&w, dim);
+		int nhad = before->count[dim], nhas = after->count[dim], k = 0;
 
-		for (const uint8_t *piece = w.next_after - after->count[dim];
-		     piece < w.next_after; piece++)
-			shards *= t->pieces.atom[*piece].size;
-		for (int k = 0; k < rest.nbefore; k++)
-			union_shards *= t->pieces.atom[rest.before[k]].size;
-		if (rest.nbefore && rest.nafter)
+		for (; k < nhad && k < nhas && had[k] == has[k]; k++)
+			shards *= atom[has[k]].size;
+		/* two pieces have any coordinates: somewhere tiles do not meet that both cut */
+		if (k < nhad && k < nhas)
 			union_shards = 0;
+		for (int i = k; i < nhas; i++)
+			shards *= atom[has[i]].size;
+		for (int i = k; i < nhad; i++)
+			union_shards *= atom[had[i]].size;
+		had += nhad;
+		has += nhas;
 	}
-	return elements / shards - (union_shards ? elements / (shards * union_shards) : 0);
+	if (union_shards == 0)
+		return t->elements / shards;
+	return t->elements / shards - t->elements / (shards * union_shards);
 }
 
 /* --- keys ------------------------------------------------------------------------- */
@@ -405,8 +411,8 @@ static bool has_outer(const struct types_between *t, const struct type *before, 
 	return false;
 }
 
-size_t type_moves(uint8_t out[TYPE_MOVES_MAX], const struct types_between *t, enum op op,
-                  const struct type *before, const struct type *after)
+size_t type_moves(uint8_t out[TYPE_MOVES_MAX], const struct types_between *t,
+                  enum op op, const struct type *before, const struct type *after)
 {
 	int64_t elements = elements_of(t, before);
 	struct walk w = walk_of(before, after);
@@ -426,8 +432,8 @@ size_t type_moves(uint8_t out[TYPE_MOVES_MAX], const struct types_between *t, en
 			continue;
 		*list = (uint8_t)(rest.nbefore + rest.nafter);
 		for (int k = 0; k < *list; k++)
-			list[1 + k] = rest.nbefore ? rest.before[k] | BEFORE
-			                           : rest.after[k];
+			list[1 + k] =
+				rest.nbefore ? rest.before[k] | BEFORE : rest.after[k];
 		lists_add(&lists, list);
 		if (op == OP_ALL_GATHER && !out[1])
 			out[1] = has_outer(t, before, dim);

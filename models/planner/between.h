@@ -23,6 +23,7 @@ struct types_ends {
 struct types_between {
 	const struct mesh *mesh; /* borrowed */
 	struct shape shape;
+	int64_t elements; /* of the shape */
 	bool even;
 	struct atoms pieces;
 	struct type from, to;
@@ -75,7 +76,7 @@ enum op type_op(const struct type *before, const struct type *after);
  * and the result is to be unpacked or not. Which dimensions these are is not told.
  */
 enum { TYPE_MOVES_MAX = 2 + (int)sizeof(int64_t) + TYPE_RANK_MAX + 2 * ATOMS_MAX };
-size_t type_moves(uint8_t out[TYPE_MOVES_MAX], const struct types_between *t, enum op op,
-                  const struct type *before, const struct type *after);
+size_t type_moves(uint8_t out[TYPE_MOVES_MAX], const struct types_between *t,
+                  enum op op, const struct type *before, const struct type *after);
 
 #endif

@@ -98,6 +98,11 @@ struct prices {
 	struct price_note *(*note)(void *self, const void *key, size_t size);
 	void (*forget)(void *self);
 	/*
+	 * Prices a finished plan of one step; for a dearer one any price above `most_cost`
+	 * will do, which is found sooner. NULL where `bound` is.
+	 */
+	struct price (*within)(void *self, const struct plan *p, double most_cost);
+	/*
 	 * Prices a finished plan of one exchange that does the whole problem, where that
 	 * may be a schedule of messages of its own; else NULL. That takes long to find, so
 	 * that it is `most` where it cannot be less than that.

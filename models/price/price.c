@@ -323,39 +323,51 @@ static double asked_s(struct pricer *p, const struct plan *plan, int i)
 	double wire_s = collective_s(p, &problem->mesh, &ask, &q);
 
 	rates_refresh(p, problem->ndevices);
-	return wire_s + lower_local_s(p->machine, p->place, plan, i) + p->rates.launch_s;
+	return wire_s + lower_local_bytes(plan, i) * p->rates.s_per_byte +
+	       p->rates.launch_s;
 }
 
-static double step_s(struct pricer *p, const struct plan *plan, int i)
+/*
+ * Returns the seconds of a step; where these are more than `most_s`, some above it that they
+ * are no less than.
+ */
+static double step_s(struct pricer *p, const struct plan *plan, int i, double most_s)
 {
 	const struct plan_step one = {{plan, p->machine, p->place}, i};
 	const struct steps steps = {1, lower_one, &one};
 	char message[200];
-	double wire_s;
+	double wire_s, other_s;
 
 	if (is_asked(p, plan, i))
 		return asked_s(p, plan, i);
-	if (price_sent_s(&wire_s, p->exchanges, plan, i)) {
+	if (plan->step[i].op == OP_EXCHANGE) {
 		rates_refresh(p, plan->problem->ndevices);
-		return wire_s + lower_local_s(p->machine, p->place, plan, i) +
-		       p->rates.launch_s;
+		other_s = lower_local_bytes(plan, i) * p->rates.s_per_byte;
+		if (price_sent_s(&wire_s, p->exchanges, plan, i,
+		                 most_s - other_s - p->rates.launch_s))
+			return wire_s + other_s + p->rates.launch_s;
 	}
 	return steps_seconds(NULL, &steps, model_clock, p->model, message,
 	                     sizeof(message));
 }
 
-static struct price plan_price(void *self, const struct plan *plan)
+static struct price within_price(void *self, const struct plan *plan, double most_s)
 {
 	struct price price = {0};
 
 	for (int i = 0; i < plan->nsteps; i++) {
-		double seconds = step_s(self, plan, i);
+		double seconds = step_s(self, plan, i, most_s);
 
 		if (seconds < 0 || seconds >= PRICE_IMPOSSIBLE_S)
 			return (struct price){.cost = PRICE_IMPOSSIBLE_S};
 		price.cost += seconds;
 	}
 	return price;
+}
+
+static struct price plan_price(void *self, const struct plan *plan)
+{
+	return within_price(self, plan, INFINITY);
 }
 
 static double path_price(void *self, const struct problem *problem, int32_t src,
@@ -451,6 +463,7 @@ struct prices pricer_prices(struct pricer *p)
 	                       .least = least_price,
 	                       .note = price_note,
 	                       .forget = price_forget,
+	                       .within = within_price,
 	                       .scheduled = scheduled ? scheduled_price : NULL};
 }
 

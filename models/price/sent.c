@@ -148,13 +148,15 @@ static int32_t most(int32_t a, int32_t b)
 }
 
 /*
- * Stores how many devices send or receive, and whether some do so across a network. Where
- * sets are found and sorted.
+ * Stores how many devices send or receive, and whether some do so across a network, which
+ * libraries ask. Where sets are found and sorted.
  */
 static void find_step(struct nccl_sends *step, const struct price_sent *sent,
                       const struct step *s, int32_t n)
 {
 	*step = (struct nccl_sends){.ranks = 0};
+	if (!sent->library)
+		return;
 	for (int32_t i = 0; i < n; i++) {
 		int32_t set = sent->set[sent->order[i]];
 
@@ -172,34 +174,64 @@ static void find_step(struct nccl_sends *step, const struct price_sent *sent,
 		}
 }
 
+/* Counts a message of a library, and returns the bytes that it puts on links. */
+static double count_message(struct price_sent *sent, struct nccl_sends *sends,
+                            int32_t src, int fabric, double bytes)
+{
+	bool network = fabric >= 0 && sent->is_network[fabric];
+
+	sent->inside[src] += !network;
+	sent->across[src] += network;
+	if (network)
+		return bytes / sent->network_share;
+	if (bytes > sends->most_bytes)
+		sends->most_bytes = bytes;
+	return bytes;
+}
+
 /* Sends all that a device receives. Returns false where there is no route. */
 static bool receive(struct price_sent *sent, struct nccl_sends *sends,
                     const struct step *s, const struct dtype *type, int32_t dst)
 {
-	int32_t to = sent->device[dst], inside = 0, across = 0;
+	int64_t first = sent->first[dst], end = sent->first[dst + 1], elements = 0;
+	int32_t to = sent->device[dst], across = 0;
+	double all_bytes = 0;
 
-	for (int64_t i = sent->first[dst]; i < sent->first[dst + 1]; i++) {
+	for (int64_t i = first; i < end; i++) {
 		const struct transfer *t = &s->transfers[i];
 		int32_t from = sent->device[t->src];
 		int fabric = fabric_between(sent->machine, from, to);
-		double bytes = (double)dtype_bytes(type, t->elements);
-		bool network = fabric >= 0 && sent->is_network[fabric];
+		double bytes;
 
-		inside += !network;
-		across += network;
-		sent->inside[t->src] += !network;
-		sent->across[t->src] += network;
-		if (!network && bytes > sends->most_bytes)
-			sends->most_bytes = bytes;
-		if (network)
-			bytes /= sent->network_share;
+		if (t->elements != elements) {
+			elements = t->elements;
+			all_bytes = (double)dtype_bytes(type, elements);
+		}
+		bytes = all_bytes;
+		if (sent->library) {
+			bytes = count_message(sent, sends, t->src, fabric, bytes);
+			across += fabric >= 0 && sent->is_network[fabric];
+		}
 		if (fabric < 0 || !model_message(sent->model, fabric, from, to, bytes))
 			return false;
 	}
-	sends->inside = most(sends->inside, inside);
+	sends->inside = most(sends->inside, (int32_t)(end - first) - across);
 	sends->across = most(sends->across, across);
 	sends->network = sends->network || across > 0;
 	return true;
+}
+
+/* Stores the largest numbers of messages that one device sends, and forgets them. */
+static void take_counts(struct price_sent *sent, struct nccl_sends *sends,
+                        const int32_t *device, int32_t n)
+{
+	for (int32_t i = 0; i < n; i++) {
+		int32_t d = device[i];
+
+		sends->inside = most(sends->inside, sent->inside[d]);
+		sends->across = most(sends->across, sent->across[d]);
+		sent->inside[d] = sent->across[d] = 0;
+	}
 }
 
 /* Ends the task of a set of these `n` devices. */
@@ -208,25 +240,20 @@ static void end_task(struct price_sent *sent, struct nccl_sends *sends,
 {
 	double wire_s = model_task_wire_s(sent->model), delay_s = 0, least_s = 0;
 
-	for (int32_t i = 0; i < n; i++) {
-		int32_t d = device[i];
-
-		sends->inside = most(sends->inside, sent->inside[d]);
-		sends->across = most(sends->across, sent->across[d]);
-		sent->inside[d] = sent->across[d] = 0;
-	}
-	if (sent->library)
+	if (sent->library) {
+		take_counts(sent, sends, device, n);
 		nccl_sends_cost(&delay_s, &least_s, sent->machine, sends, wire_s,
 		                model_task_route_s(sent->model));
+	}
 	model_task_end(sent->model, wire_s, 1, delay_s, least_s);
 }
 
 bool price_sent_s(double *seconds, struct price_sent *sent, const struct plan *plan,
-                  int step)
+                  int step, double most_s)
 {
 	const struct step *s = &plan->step[step];
 	const struct dtype *type = plan->problem->array.dtype;
-	int32_t n = plan->problem->ndevices, end;
+	int32_t n = plan->problem->ndevices, end = 0;
 	struct nccl_sends all;
 
 	if (s->op != OP_EXCHANGE || n > sent->n || !find_sets(sent, s, n))
@@ -248,7 +275,10 @@ bool price_sent_s(double *seconds, struct price_sent *sent, const struct plan *p
 			end_task(sent, &sends, sent->order + begin, end - begin);
 		if (!routed)
 			return false;
+		if (model_round_least_s(sent->model) > most_s)
+			break;
 	}
-	*seconds = model_round_end(sent->model);
+	*seconds = end < n ? model_round_least_s(sent->model)
+	                   : model_round_end(sent->model);
 	return true;
 }

@@ -21,12 +21,13 @@ struct price_sent *price_sent_new(const struct machine *m,
 void price_sent_free(struct price_sent *sent);
 
 /*
- * Stores the seconds on the wires of a step. Returns false where it is no exchange, or one
+ * Stores the seconds on the wires of a step; where these are more than `most_s`, some seconds
+ * above it that they are no less than. Returns false where it is no exchange, or one
  * that this does not price: its boxes are not listed by receiver, two of them are one
  * message, a message has no route, or a library runs on some of the machine's fabrics
  * only.
  */
 bool price_sent_s(double *seconds, struct price_sent *sent, const struct plan *plan,
-                  int step);
+                  int step, double most_s);
 
 #endif

@@ -70,9 +70,13 @@ static void find_users(struct run *r)
 /* Ops that bring a parameter into the form in which it is gathered or read. */
 static bool only_forms(const struct run *r, int32_t step)
 {
-	const struct instruction *op = op_of(r, step);
-	enum op_class c = opcode_class(op->code);
+	const struct instruction *op;
+	enum op_class c;
 
+	if (r->ask->fact)
+		return r->ask->fact[step].forms;
+	op = op_of(r, step);
+	c = opcode_class(op->code);
 	return c == CLASS_FREE || c == CLASS_ELEMENTWISE || c == CLASS_MOVE ||
 	       op->code == HLO_DYNAMIC_SLICE;
 }
@@ -110,6 +114,29 @@ static void find_ahead(struct run *r)
 	}
 }
 
+static double result_bytes(const struct run *r, int32_t step)
+{
+	return r->ask->fact ? r->ask->fact[step].bytes
+	                    : (double)op_result_bytes(r->ask->program, op_of(r, step));
+}
+
+/* Bytes that are gathered ahead for the layer that gathers most; layers are numbered in order. */
+static double fact_layer_bytes(const struct run *r)
+{
+	const struct timeline_fact *fact = r->ask->fact;
+	double sum = 0, most = 0;
+	int32_t layer = -1;
+
+	for (int32_t k = 0; k < r->nsteps; k++) {
+		if (!is_collective(r, k) || !r->ahead[k] || fact[k].layer < 0)
+			continue;
+		sum = (fact[k].layer == layer ? sum : 0) + fact[k].bytes;
+		layer = fact[k].layer;
+		most = fmax(most, sum);
+	}
+	return most > 0 ? most : INFINITY;
+}
+
 /* Bytes that are gathered ahead in what is called most, or in the body of a loop. */
 static double layer_bytes(const struct run *r)
 {
@@ -145,11 +172,10 @@ static void find_early(struct run *r)
 				*list_add(&r->early, r->a) = trip * r->nsteps + k;
 	r->early_bytes = arena_alloc(r->a, (size_t)r->early.n + 1, sizeof(double));
 	for (int64_t i = 0; i < r->early.n; i++) {
-		sum += (double)op_result_bytes(r->ask->program,
-		                               op_of(r, r->early.at[i] % r->nsteps));
+		sum += result_bytes(r, r->early.at[i] % r->nsteps);
 		r->early_bytes[i] = sum;
 	}
-	r->window = 2 * layer_bytes(r);
+	r->window = 2 * (r->ask->fact ? fact_layer_bytes(r) : layer_bytes(r));
 }
 
 /* --- what happens ----------------------------------------------------------------- */

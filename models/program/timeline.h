@@ -31,12 +31,20 @@ struct timed_step {
 	int8_t stream; /* of a collective: 0 to TIMELINE_STREAMS - 1; -1: a kernel or loop */
 };
 
+/* What is asked of a step besides its time where it is no op of a program. */
+struct timeline_fact {
+	bool forms; /* it only brings an array into a form, as ops that move elements do */
+	int32_t layer; /* of a collective: the layer that it is for; -1: none */
+	double bytes;  /* of its result */
+};
+
 struct timeline_ask {
-	const struct program *program;
+	const struct program *program; /* NULL: `fact` tells, of OVERLAP_ASYNC alone */
 	const struct flat *flat;
 	const struct timed_step *step; /* [flat->step.n] */
 	enum overlap overlap;
 	double trips; /* of a loop's body, whose results are its next parameters; else 1 */
+	const struct timeline_fact *fact; /* [flat->step.n] */
 };
 
 /* A step of the first trip as it ran. */

@@ -117,7 +117,15 @@ static double plain_kernel(void *self, const struct compute_ask *ask)
 	return flops_s > bytes_s ? flops_s : bytes_s;
 }
 
+static int plain_stream(void *self, unsigned axes)
+{
+	(void)self;
+	(void)axes;
+	return 0;
+}
+
 struct cut_prices automap_tariff(struct plain_machine *m)
 {
-	return (struct cut_prices){plain_collective, plain_kernel, NULL, m};
+	return (struct cut_prices){plain_collective, plain_kernel, plain_stream, NULL,
+	                           m};
 }

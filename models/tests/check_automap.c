@@ -405,7 +405,7 @@ START_TEST(places_axes)
 	automap_tactic(c, "megatron", 1);
 	for (int i = 0; i < 2; i++) {
 		struct machine_tariff *t = machine_tariff_new(
-			m, &mesh, matrix_devices(matrix[i], arena), NULL);
+			m, &mesh, matrix_devices(matrix[i], arena), NULL, NULL);
 		struct cut_prices prices = machine_tariff_prices(t);
 		struct evaluator e;
 

@@ -76,7 +76,7 @@ static double find(struct alpa *m, const char *text, const char *const *like, in
                    bool whole)
 {
 	struct program p = program_sample_text(arena, text);
-	struct cut_prices prices = {collective_s, kernel_s, NULL, m};
+	struct cut_prices prices = {collective_s, kernel_s, NULL, NULL, m};
 	struct evaluator e;
 	struct search s = {.evaluator = &e};
 	struct error error = {0};

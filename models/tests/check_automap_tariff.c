@@ -1,6 +1,7 @@
 /* Prices of changes of layout on a machine. */
 #include "automap/tariff.h"
 
+#include "base/rng.h"
 #include "cost/model.h"
 #include "price/price.h"
 #include "tests/automap_help.h"
@@ -89,7 +90,8 @@ START_TEST(changes_cost_what_plans_do)
 
 	for (int k = 0; k < 3; k++) {
 		const struct planner *planner = planner_find(names[k], strlen(names[k]));
-		struct machine_tariff *t = machine_tariff_new(m, &mesh, NULL, planner);
+		struct machine_tariff *t =
+			machine_tariff_new(m, &mesh, NULL, planner, NULL);
 		struct cut_prices prices = machine_tariff_prices(t);
 		const struct reshard_cost *cost =
 			prices.reshard(prices.self, &type, &from, &to);
@@ -117,6 +119,114 @@ START_TEST(changes_cost_what_plans_do)
 }
 END_TEST
 
+/* A change of one axis or two by a collective, with as many bytes on each device before it. */
+static struct collective_ask ask_of(enum op op, int first, int second, double bytes)
+{
+	struct collective_ask ask = {.op = op, .bytes = bytes};
+	struct cuts cut = {0}, moved = {0};
+
+	cuts_add(&cut, first, 0);
+	cuts_add(&moved, first, 1);
+	if (second >= 0 && op != OP_ALL_TO_ALL) {
+		cuts_add(&cut, second, 1);
+		cuts_add(&moved, second, 0);
+	}
+	ask.axes = cut.mask;
+	if (op == OP_ALL_GATHER || op == OP_ALL_TO_ALL)
+		ask.from = cut;
+	if (op == OP_REDUCE_SCATTER || op == OP_SLICE)
+		ask.to = cut;
+	if (op == OP_ALL_TO_ALL)
+		ask.to = moved;
+	ask.unpack = second >= 0;
+	return ask;
+}
+
+/* A machine of 6 nodes of 4 devices whose collectives a library runs. */
+static struct machine *library_machine(void)
+{
+	struct link nvlink = {"nvlink", 270e9, 1e-6}, nic = {"nic", 12e9, 3e-6};
+	struct device device = {40e9, 1.5e12, 5e-6};
+	struct machine *m = machine_gpu(arena, 6, 4, nvlink, nic, device);
+
+	m->fabric[0].profile = m->fabric[1].profile = "nccl";
+	return m;
+}
+
+static void same_prices(const struct machine *m, const struct mesh *mesh,
+                        const int32_t *device, struct even_prices *even)
+{
+	static const enum op op[] = {OP_ALL_GATHER, OP_ALL_REDUCE, OP_REDUCE_SCATTER,
+	                             OP_ALL_TO_ALL, OP_SLICE};
+	struct machine_tariff *all = machine_tariff_new(m, mesh, device, NULL, NULL);
+	struct machine_tariff *one = machine_tariff_new(m, mesh, device, NULL, even);
+	struct cut_prices x = machine_tariff_prices(all), y = machine_tariff_prices(one);
+
+	for (int i = 0; i < 5; i++)
+		for (int first = 0; first < mesh->naxes; first++)
+			for (int second = -1; second < mesh->naxes; second++)
+				for (double bytes = 480; bytes < 1e10; bytes *= 40) {
+					struct collective_ask ask;
+
+					if (first == second)
+						continue;
+					ask = ask_of(op[i], first, second, bytes);
+					ck_assert_double_eq_tol(
+						y.collective(y.self, &ask) /
+							x.collective(x.self, &ask),
+						1, 1e-12);
+				}
+	machine_tariff_free(all);
+	machine_tariff_free(one);
+}
+
+/* One group that stands for all has the price of all of them: devices in order, by stride, at random. */
+START_TEST(one_group_stands_for_all)
+{
+	const struct mesh mesh = {
+		.naxes = 3, .axis = {{"a", 2}, {"b", 3}, {"c", 4}}, .ndevices = 24};
+	struct machine *m = library_machine();
+	struct even_prices *even = even_prices_new(m);
+	int32_t stride[24], mixed[24];
+	struct rng *rng = rng_new(7);
+
+	ck_assert_ptr_nonnull(even);
+	for (int32_t i = 0; i < 24; i++) {
+		stride[i] = i % 6 * 4 + i / 6;
+		mixed[i] = i;
+	}
+	same_prices(m, &mesh, NULL, even);
+	same_prices(m, &mesh, stride, even);
+	for (int k = 0; k < 4; k++) {
+		for (uint32_t i = 23; i > 0; i--) {
+			uint32_t j = rng_below(rng, i + 1);
+			int32_t d = mixed[i];
+
+			mixed[i] = mixed[j];
+			mixed[j] = d;
+		}
+		same_prices(m, &mesh, mixed, even);
+	}
+	rng_free(rng);
+	even_prices_free(even);
+}
+END_TEST
+
+/* A machine with one slower port, or with closed forms for its collectives, is not even. */
+START_TEST(unlike_devices_are_not_even)
+{
+	struct machine *m = library_machine();
+	struct link *link = arena_dup(arena, m->link, (size_t)m->nlinks, sizeof(*link));
+
+	link[m->fabric[1].port[2 * 17]].bandwidth_Bps /= 2;
+	m->link = link;
+	ck_assert_ptr_null(even_prices_new(m));
+	m = library_machine();
+	m->fabric[1].profile = "plain";
+	ck_assert_ptr_null(even_prices_new(m));
+}
+END_TEST
+
 Suite *tests(void)
 {
 	Suite *s = suite_create("automap tariff");
@@ -124,6 +234,8 @@ Suite *tests(void)
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, changes_cost_what_plans_do, 0, 3);
+	tcase_add_test(t, one_group_stands_for_all);
+	tcase_add_test(t, unlike_devices_are_not_even);
 	suite_add_tcase(s, t);
 	return s;
 }

@@ -1,7 +1,7 @@
 /*
- * SplitBrain (arXiv 2112.15317): VGG-11 whose convolutions are data-parallel on all devices
- * and whose classifier is cut in groups of k (scenarios/programs/vgg-step.hlo), against what
- * follows from the sizes of its layers.
+ * Steps of convolutions, against what follows from the sizes of their layers. SplitBrain (arXiv
+ * 2112.15317): VGG-11 whose convolutions are data-parallel on all devices and whose classifier is cut
+ * in groups of k (scenarios/programs/vgg-step.hlo). A UNet (unet-step.hlo).
  */
 #include "tests/automap_help.h"
 #include "tests/program_help.h"
@@ -115,6 +115,50 @@ START_TEST(cuts_the_classifier)
 }
 END_TEST
 
+/* Of a UNet's convolutions: width before, stride, channels from and to. */
+static const int unet[][4] = {
+	{64, 1, 128, 128}, {64, 1, 128, 128}, {64, 2, 128, 128}, {32, 1, 128, 256},
+	{32, 1, 256, 256}, {32, 2, 256, 256}, {16, 1, 256, 512}, {16, 1, 512, 512},
+	{16, 2, 512, 512}, {8, 1, 512, 512},  {8, 1, 512, 512},  {16, 1, 512, 512},
+	{16, 1, 512, 512}, {16, 1, 512, 512}, {32, 1, 512, 256}, {32, 1, 256, 256},
+	{32, 1, 256, 256}, {64, 1, 256, 128}, {64, 1, 128, 128}, {64, 1, 128, 128}};
+
+/*
+ * Three times each convolution, but for the gradient of the images; windows of stride 1 are cut at
+ * both borders, of stride 2 at one. Data parallelism reduces a gradient for each kernel and bias, and
+ * the loss, and nothing else.
+ */
+START_TEST(steps_through_a_unet)
+{
+	enum { CONVOLUTIONS = sizeof(unet) / sizeof(*unet), UNET_IMAGES = 64 };
+	const int32_t size[] = {8};
+	struct program step = program_sample(arena, "unet-step.hlo");
+	double flops = 0, wanted = 0, parameters = 0, bytes = 0;
+	struct error e = {0};
+	struct cutting *c;
+	struct graph g;
+
+	ck_assert(graph_make(&g, arena, &step, true, NULL, 0, &e) == OK);
+	for (int64_t i = 0; i < g.kernel.n; i++)
+		flops += g.kernel.at[i].ask.flops * g.op.at[g.kernel.at[i].op].weight;
+	for (int i = 0; i < CONVOLUTIONS; i++) {
+		int width = unet[i][0] / unet[i][1], from = unet[i][2], to = unet[i][3];
+		double taps = 3. * width - (unet[i][1] == 1 ? 2 : 1);
+
+		wanted += (i ? 3 : 2) * 2. * UNET_IMAGES * taps * taps * from * to;
+		parameters += 9. * from * to + to;
+	}
+	ck_assert_double_eq_tol(flops / wanted, 1, 1e-9);
+	for (int64_t i = 0; i < g.group.n; i++)
+		if (g.group.at[i].role == ROLE_PARAMETER)
+			bytes += g.group.at[i].bytes;
+	ck_assert_double_eq(bytes, 2 * parameters);
+	c = automap_cutting(arena, &g, 1, size);
+	automap_tactic(c, "data", 0);
+	ck_assert_str_eq(automap_counts(arena, c), "0 41 0 0");
+}
+END_TEST
+
 Suite *tests(void)
 {
 	Suite *s = suite_create("automap vgg");
@@ -123,6 +167,7 @@ Suite *tests(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, has_the_sizes_of_vgg);
 	tcase_add_loop_test(t, cuts_the_classifier, 0, 4);
+	tcase_add_test(t, steps_through_a_unet);
 	suite_add_tcase(s, t);
 	return s;
 }

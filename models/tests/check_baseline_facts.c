@@ -1,5 +1,5 @@
 /*
- * What the real systems emit where neither xla.md nor redistribution.md has the case:
+ * What the real systems emit in cases that models/README.md ("XLA" to "DTensor") leaves open:
  * facts of their tests and of compiled programs that people published, each with its
  * source. Operations in order, dimensions, groups, pairs and offsets.
  */

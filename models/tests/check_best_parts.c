@@ -302,7 +302,7 @@ START_TEST(test_overslice)
 	plan_finish(plan);
 	ck_assert(script_of_plan(&s, plan));
 	ck_assert(!script_uses(&s, y, -1) && script_uses(&s, x, -1));
-	ck_assert(script_overslice(&over, &s, 0, y, -1, arena));
+	ck_assert(script_overslice(&over, &s, 0, y, -1, false, arena));
 	plan = script_plan(&over, &prices_bytes, arena);
 	ck_assert_msg(plan_check(plan, &why), "%s", why.s);
 	plan_print_line(&text, plan);
@@ -312,7 +312,7 @@ START_TEST(test_overslice)
 	ck_assert_int_eq(plan->step[1].recv_bytes, (24 - 6) * 4);
 	ck_assert_int_eq(plan->step[2].recv_bytes, 24 * 4);
 	/* 12 is cut by 4: three are left, which y does not divide. */
-	ck_assert(!script_overslice(&over, &s, 1, y, -1, arena));
+	ck_assert(!script_overslice(&over, &s, 1, y, -1, false, arena));
 	text_free(&text);
 	text_free(&why);
 }
@@ -356,6 +356,44 @@ START_TEST(test_put)
 	ck_assert_int_eq(plan->step[2].op, OP_ALL_TO_ALL);
 	/* of 24 x 3 elements three quarters are sent away */
 	ck_assert_int_eq(plan->step[2].recv_bytes, 54 * 4);
+	text_free(&why);
+}
+END_TEST
+
+/*
+ * One exchange in two: `y` slices columns first, strided, and backwards gathers them last, so
+ * that `x` moves tiles of half the size. There is nothing to gather on the way there, nor to
+ * slice on the way back.
+ */
+START_TEST(test_slice_first)
+{
+	struct problem *p = case_of_texts(arena, "x=4,y=2", "f32[16,16]", "P('x', None)",
+	                                  "P(None, ('x', 'y'))");
+	struct problem *back = case_of_texts(arena, "x=4,y=2", "f32[16,16]",
+	                                     "P(None, ('x', 'y'))", "P('x', None)");
+	struct script s, fine, two;
+	struct text why = {0};
+	struct plan *plan;
+
+	for (int k = 0; k < 2; k++) {
+		const struct problem *q = k ? back : p;
+
+		plan = plan_new(arena, q, "best");
+		ck_assert(plan_exchange_axes(plan, &q->to, &why));
+		plan_finish(plan);
+		ck_assert(script_of_plan(&s, plan) && script_refine(&fine, &s, arena));
+		ck_assert(!(k ? script_slice_first : script_gather_last)(&two, &fine, 0,
+		                                                         arena));
+		ck_assert((k ? script_gather_last : script_slice_first)(&two, &fine, 0,
+		                                                        arena));
+		plan = script_plan(&two, &prices_bytes, arena);
+		ck_assert_msg(plan_check(plan, &why), "%s", why.s);
+		ck_assert_int_eq(plan->nsteps, 2);
+		ck_assert_int_eq(plan->step[k].op, k ? OP_ALL_GATHER : OP_SLICE);
+		ck_assert_int_eq(plan->step[1 - k].op, OP_ALL_TO_ALL);
+		/* of 4 x 8 or 16 x 2 elements three quarters come from others */
+		ck_assert_int_eq(plan->step[1 - k].recv_bytes, 24 * 4);
+	}
 	text_free(&why);
 }
 END_TEST
@@ -474,6 +512,7 @@ Suite *tests(void)
 	tcase_add_test(parts, test_join_by_hand);
 	tcase_add_test(parts, test_overslice);
 	tcase_add_test(parts, test_put);
+	tcase_add_test(parts, test_slice_first);
 	tcase_add_test(parts, test_slow_planner);
 	tcase_add_loop_test(parts, test_meshes, 0,
 	                    2 * sizeof(targets) / sizeof(targets[0]));

@@ -380,7 +380,7 @@ static double schedule_s(const struct problem *p, const struct machine *m)
 
 	for (int32_t d = 0; d < p->ndevices; d++)
 		platform[d] = d;
-	ck_assert(network_make(&network, m, platform, p->ndevices, arena) &&
+	ck_assert(network_make(&network, m, platform, p->ndevices, FLOW_ALL, arena) &&
 	          demand_make(&demand, p, arena));
 	symmetry_find(&symmetry, &network, &demand, &p->mesh, arena);
 	ck_assert(forest_make(&forest, &network, &demand, &symmetry, false, arena));

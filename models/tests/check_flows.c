@@ -1,16 +1,13 @@
-#include "flow/pipeline.h"
+#include "flow_help.h"
 #include "tests/tests.h"
 
 #include "bound/bound.h"
 #include "bound_machine.h"
-#include "cost/flow.h"
 #include "cost/model.h"
 #include "flow/relay.h"
 #include "plan/check.h"
 #include "plan_random.h"
-#include "planner/planner.h"
 #include "planner_case.h"
-#include "price/price.h"
 
 #include <check.h>
 
@@ -20,9 +17,8 @@
 #include <string.h>
 
 /*
- * Flows of data as schedules: that they bring what is lacked, that they are near the bound
- * where the bound is known to be reached, and that clocks time them as their closed form
- * says.
+ * Flows of data: that they bring what is lacked, and that they are near the bound where that
+ * is known to be reached.
  */
 
 static struct arena *arena;
@@ -37,57 +33,6 @@ static void teardown(void)
 	arena_free(arena);
 }
 
-static struct machine *without_latency(struct machine *m)
-{
-	struct link *link =
-		arena_dup(arena, m->link, (size_t)m->nlinks, sizeof(*link));
-
-	for (int32_t l = 0; l < m->nlinks; l++)
-		link[l].latency_s = 0;
-	m->link = link;
-	m->tuning = tuning_default;
-	m->tuning.value[TUNING_SCHEDULED] = 1;
-	return m;
-}
-
-static struct machine *torus(int naxes, const int32_t *shape)
-{
-	static const bool wrap[] = {true, true, true};
-
-	return machine_torus(arena, naxes, shape, wrap, bound_ici, bound_device);
-}
-
-static const int32_t *identity(int32_t n)
-{
-	int32_t *out = arena_alloc(arena, (size_t)n, sizeof(*out));
-
-	for (int32_t d = 0; d < n; d++)
-		out[d] = d;
-	return out;
-}
-
-struct found {
-	struct network network;
-	struct demand demand;
-	struct symmetry symmetry;
-	struct forest forest;
-	struct flows flows;
-};
-
-static bool find(struct found *out, const struct problem *p, const struct machine *m,
-                 const int32_t *platform)
-{
-	if (!network_make(&out->network, m, platform, p->ndevices, arena) ||
-	    !demand_make(&out->demand, p, arena))
-		return false;
-	symmetry_find(&out->symmetry, &out->network, &out->demand, &p->mesh, arena);
-	if (!forest_make(&out->forest, &out->network, &out->demand, &out->symmetry, false,
-	                 arena))
-		return false;
-	flows_of_forest(&out->flows, &out->forest, &out->network, &out->symmetry, arena);
-	return true;
-}
-
 /* --- known optima ----------------------------------------------------------------- */
 
 /*
@@ -97,10 +42,8 @@ static bool find(struct found *out, const struct problem *p, const struct machin
  *                one axis alone what a line across it lacks, by two links for each
  *   all-to-all   half of all pairs cross the bisection: S d / 8 on wrapped rings of d and on
  *                tori of such axes (Dally and Towles, Principles and Practices, 2004)
- *   transpose    of k x k: into a box of a rows and b = k + o - a columns, o of them the same
- *                numbers, come a b - o^2 tiles of S by 2 (a + b) links: S / 2 for k = 4, and
- *                for k = 8 S 19 / 18, where a is 5 and b 4; S k / 8 is what all tiles load
- *                links with in the mean, k / 4 places along either axis
+ *   transpose    of k x k: S k / 8 is what all tiles load links with in the mean, k / 4 places
+ *                along either axis, and met for k = 4 (larger ones in check_transpose_lp)
  */
 static const struct {
 	int naxes;
@@ -121,8 +64,7 @@ static const struct {
          1024 * 4 / 8.,
          1.02},
 	{2, {4, 4}, "x=4,y=4", "f32[64,64]", "P('x','y')", "P('x')", 3072 / 2., 1.01},
-	{2, {4, 4}, "x=4,y=4", "f32[64,64]", "P('x','y')", "P('y','x')", 1024 / 2., 1.05},
-	{2, {8, 8}, "x=8,y=8", "f32[64,64]", "P('x','y')", "P('y','x')", 256 * 19 / 18., 1.15},
+	{2, {4, 4}, "x=4,y=4", "f32[64,64]", "P('x','y')", "P('y','x')", 1024 / 2., 1.02},
 	{2, {8, 8}, "x=8,y=8", "f32[64,64]", "P(('x','y'))", "P()", 16128 / 4., 1.02},
 	{3,
          {4, 4, 4},
@@ -139,19 +81,28 @@ static const struct {
          "P(('x','y','z'))",
          "P(None,('x','y','z'))",
          256 * 4 / 8.,
+         1.02},
+	{3,
+         {16, 16, 16},
+         "x=16,y=16,z=16",
+         "f32[4096,1]",
+         "P(('x','y','z'))",
+         "P()",
+         16380 / 6.,
          1.05},
 };
 
 START_TEST(known_optima_are_met)
 {
-	struct machine *m =
-		without_latency(torus(known[_i].naxes, known[_i].shape));
+	struct machine *m = flow_machine(
+		arena, flow_torus(arena, known[_i].naxes, known[_i].shape), false);
 	struct problem *p = case_of_texts(arena, known[_i].mesh, known[_i].array,
 	                                  known[_i].from, known[_i].to);
 	double least_s = known[_i].bytes / bound_ici.bandwidth_Bps;
 	struct found found;
 
-	ck_assert(find(&found, p, m, identity(p->ndevices)));
+	ck_assert(flow_find(&found, p, m, flow_identity(arena, p->ndevices), FLOW_ALL,
+	                    arena));
 	printf("%s %s to %s: %.3f of the optimum, depth %d, %d symmetries\n",
 	       known[_i].mesh, known[_i].from, known[_i].to,
 	       found.flows.busiest_s / least_s, (int)found.flows.depths,
@@ -172,8 +123,9 @@ START_TEST(reduce_scatters_use_all_links)
 	double bytes = 1 << 20;
 
 	for (int naxes = 1; naxes <= 3; naxes++) {
-		struct machine *m = without_latency(torus(naxes, shape));
-		struct groups g = {1, m->ndevices, identity(m->ndevices)};
+		struct machine *m =
+			flow_machine(arena, flow_torus(arena, naxes, shape), false);
+		struct groups g = {1, m->ndevices, flow_identity(arena, m->ndevices)};
 		struct model *model = model_new(m);
 		double optimum_s = bytes * (m->ndevices - 1) / m->ndevices /
 		                   (2 * naxes * bound_ici.bandwidth_Bps);
@@ -192,26 +144,57 @@ START_TEST(reduce_scatters_use_all_links)
 }
 END_TEST
 
-/* One device has all, and everybody wants it: a broadcast over all links into them. */
-START_TEST(a_broadcast_uses_all_links)
+/*
+ * One device has all, and everybody wants it: a broadcast over all links into them. Of the
+ * array of V bytes each device gets all over its links, of which a ring has 2, tori 4 and 6
+ * (3 where axes have two devices, without a second cable). Of nodes of 8 the first has one
+ * link out of 240 GB/s, and one of 23, and each other one gets all by 8 of 23. Trees that
+ * share no link exist (Edmonds, Edge-disjoint branchings, 1973); where nodes are many, trees
+ * are long, and flows remain further from them.
+ */
+static const struct {
+	int naxes; /* of the torus; 0: nodes */
+	int32_t shape[3];
+	double Bps, most;
+} broadcasts[] = {
+	{1, {8}, 2 * 45e9, 1.02},       {2, {4, 4}, 4 * 45e9, 1.02},
+	{2, {3, 5}, 4 * 45e9, 1.02},    {2, {8, 8}, 4 * 45e9, 1.05},
+	{2, {16, 16}, 4 * 45e9, 1.05},  {3, {2, 2, 2}, 3 * 45e9, 1.02},
+	{3, {4, 4, 4}, 6 * 45e9, 1.05}, {3, {4, 4, 8}, 6 * 45e9, 1.05},
+	{0, {1, 8}, 240e9, 1.05},       {0, {2, 8}, 8 * 23e9, 1.05},
+	{0, {4, 8}, 8 * 23e9, 1.1},     {0, {8, 8}, 8 * 23e9, 1.1},
+};
+
+START_TEST(broadcasts_use_all_links)
 {
-	struct problem_text t = {.array = "f32[48,48]",
+	const int32_t *shape = broadcasts[_i].shape;
+	struct machine *m = flow_machine(
+		arena,
+		broadcasts[_i].naxes
+			? flow_torus(arena, broadcasts[_i].naxes, shape)
+			: machine_gpu(arena, shape[0], shape[1], bound_nvlink,
+	                              bound_nic, bound_device),
+		false);
+	char *mesh = arena_printf(arena, "x=%d", (int)m->ndevices);
+	char *all = arena_printf(arena, "0-%d", (int)m->ndevices - 1);
+	struct problem_text t = {.array = "f32[4096,4096]",
 	                         .mesh = "x=1",
-	                         .to_mesh = "x=16",
+	                         .to_mesh = mesh,
 	                         .devices = "0",
-	                         .to_devices = "0-15",
+	                         .to_devices = all,
 	                         .from = "P()",
 	                         .to = "P()"};
 	struct problem *p = arena_alloc(arena, 1, sizeof(*p));
-	struct machine *m = without_latency(torus(2, (const int32_t[]){4, 4}));
+	double least_s = 4096. * 4096 * 4 / broadcasts[_i].Bps;
 	struct error e = {0};
 	struct found found;
 
 	ck_assert_msg(problem_make(p, arena, &t, &e) == OK, "%s", e.text);
-	ck_assert(find(&found, p, m, p->platform ? p->platform : identity(16)));
-	/* four links out of the one device, and into each other one */
-	ck_assert_double_ge(found.flows.busiest_s, 48 * 48 * 4 / 4 / 45e9 * (1 - 1e-9));
-	ck_assert_double_le(found.flows.busiest_s, 48 * 48 * 4 / 4 / 45e9 * 1.3);
+	ck_assert(flow_find(&found, p, m, p->platform, FLOW_ALL, arena));
+	printf("broadcast to %d: %.3f of the optimum, depth %d\n", (int)m->ndevices,
+	       found.flows.busiest_s / least_s, (int)found.flows.depths);
+	ck_assert_double_ge(found.flows.busiest_s, least_s * (1 - 1e-9));
+	ck_assert_double_le(found.flows.busiest_s, least_s * broadcasts[_i].most);
 }
 END_TEST
 
@@ -240,9 +223,27 @@ static double lacks(const struct found *f, int32_t device)
 	return bytes;
 }
 
+/* Adds to all depths but the first what devices hold, and what came before. */
+static void add_earlier(double *in, const struct found *f)
+{
+	int32_t n = f->network.n;
+
+	for (int32_t d = 1; d < f->flows.depths; d++)
+		for (int32_t device = 0; device < n; device++) {
+			int32_t s = f->demand.supply_of[device];
+
+			if (d > 1)
+				in[d * n + device] += in[(d - 1) * n + device];
+			for (int64_t k = 0;
+			     d == 1 && s >= 0 && k < f->demand.supply[s].ndata; k++)
+				in[n + device] += f->demand.supply[s].datum[k].bytes;
+		}
+}
+
 /*
  * What comes into a device is at least what it lacks, and it relays at each depth only
- * what came at the one before: on any one message at most all of it.
+ * what came at the one before: on any one message at most all of it. On rails that may have
+ * come at any depth before, and holders may begin later.
  */
 static void check_devices(const struct found *f)
 {
@@ -254,16 +255,21 @@ static void check_devices(const struct found *f)
 		for (int32_t m = 0; m < flows->nmessages; m++)
 			in[(d + 1) * n + flows->message[m].dst] +=
 				flows->bytes[m * flows->depths + d];
+	if (f->network.reach == FLOW_RAILS)
+		add_earlier(in, f);
 	for (int32_t d = 1; d < flows->depths; d++)
 		for (int32_t m = 0; m < flows->nmessages; m++)
-			ck_assert_double_le(
-				flows->bytes[m * flows->depths + d],
-				in[d * n + flows->message[m].src] * (1 + 1e-9));
+			ck_assert_double_le(flows->bytes[m * flows->depths + d],
+			                    in[d * n + flows->message[m].src] *
+			                            (1 + 1e-9));
 	for (int32_t device = 0; device < n; device++) {
 		double all = 0;
 
-		for (int32_t d = 1; d <= flows->depths; d++)
-			all += in[d * n + device];
+		for (int32_t m = 0; m < flows->nmessages; m++)
+			for (int32_t d = 0; d < flows->depths; d++)
+				all += flows->message[m].dst == device
+				               ? flows->bytes[m * flows->depths + d]
+				               : 0;
 		ck_assert_double_ge(all, lacks(f, device) * (1 - 1e-9));
 	}
 }
@@ -321,17 +327,21 @@ START_TEST(random_flows)
 	double logs = 0;
 	int n = 0;
 
-	for (int k = 0; k < 600; k++) {
+	for (int k = 0; k < 900; k++) {
 		struct problem *p = k % 3 ? random_problem(r, arena, 16)
 		                          : random_listed_problem(r, arena, 12);
-		struct machine *m = without_latency(random_machine(
-			r, arena, p->ndevices + (int32_t)rng_below(r, 3), 0, k % 2));
+		struct machine *m = flow_machine(
+			arena,
+			random_machine(r, arena, p->ndevices + (int32_t)rng_below(r, 3),
+		                       0, k % 2),
+			false);
+		enum flow_reach reach = k / 2 % 2 ? FLOW_RAILS : FLOW_ALL;
 		const int32_t *platform = random_order(r, m->ndevices, arena);
 		struct placement place = {p->ndevices, platform};
 		double least_s = bound_s(p, m, &place);
 		struct found found;
 
-		if (least_s > 0 && find(&found, p, m, platform)) {
+		if (least_s > 0 && flow_find(&found, p, m, platform, reach, arena)) {
 			check_devices(&found);
 			check_links(&found);
 			check_group(&found.symmetry);
@@ -357,13 +367,14 @@ START_TEST(flows_are_plans)
 	struct rng *r = rng_new(11);
 	int n = 0, relayed = 0;
 
-	for (int k = 0; k < 150; k++) {
+	for (int k = 0; k < 200; k++) {
 		struct problem *p = k % 3 ? random_problem(r, arena, 16)
 		                          : random_listed_problem(r, arena, 12);
 		struct machine *m = random_machine(
 			r, arena, p->ndevices + (int32_t)rng_below(r, 3), 1e-4, k % 2);
-		struct plan *plan = relay_plan(p, m, random_order(r, m->ndevices, arena),
-		                               arena);
+		struct plan *plan =
+			relay_plan(p, m, random_order(r, m->ndevices, arena),
+		                   k / 2 % 2 ? FLOW_RAILS : FLOW_ALL, arena);
 		struct text why = {0};
 
 		if (plan) {
@@ -382,182 +393,6 @@ START_TEST(flows_are_plans)
 }
 END_TEST
 
-/* --- as schedules ----------------------------------------------------------------- */
-
-/* The exchange of a whole problem takes what the closed form of the pipeline says. */
-START_TEST(clocks_take_the_closed_form)
-{
-	struct rng *r = rng_new(9);
-	int scheduled = 0;
-
-	for (int k = 0; k < 200; k++) {
-		struct problem *p = random_problem(r, arena, 16);
-		struct machine *m = random_machine(r, arena, p->ndevices, 1e-4, k % 2);
-		struct step_time times[1];
-		struct model *model;
-		struct plan *plan = NULL;
-		struct text why = {0};
-		struct found found;
-		char message[200];
-		double time_s;
-
-		m->tuning = tuning_default;
-		m->tuning.value[TUNING_SCHEDULED] = 1;
-		model = model_new(m);
-		if (planner_run(planner_find("direct", 6), &plan, p, &prices_bytes, arena,
-		                &why) == ANSWER_PLAN &&
-		    plan->nsteps == 1) {
-			struct pipeline pipe;
-
-			time_s = plan_seconds(times, plan, m, NULL, model_clock, model,
-			                      message, sizeof(message));
-			ck_assert_double_gt(time_s, 0);
-			if (times[0].algorithm &&
-			    !strcmp(times[0].algorithm, "scheduled")) {
-				ck_assert(find(&found, p, m, identity(p->ndevices)));
-				pipe = pipeline_make(&found.flows, &found.network, 1,
-				                     arena);
-				ck_assert_double_le(times[0].wire_s,
-				                    pipe.seconds * (1 + 1e-9));
-				ck_assert_double_ge(times[0].wire_s,
-				                    bound_s(p, m, NULL));
-				scheduled++;
-			}
-		}
-		text_free(&why);
-		model_free(model);
-		arena_reset(arena);
-	}
-	ck_assert_int_gt(scheduled, 30);
-	rng_free(r);
-}
-END_TEST
-
-/* Machines of 64 devices with links of 1 us, and how many of a hundred agree to 5 %. */
-static const struct {
-	const char *name;
-	int sizes[4]; /* of the mesh */
-	int naxes;    /* of the torus; 0: nodes */
-	int32_t shape[3];
-	int near_percent;
-} unrounded[] = {
-	{"4x4x4", {4, 4, 4}, 3, {4, 4, 4}, 100},
-	{"8x8", {8, 8}, 2, {8, 8}, 100},
-	{"8 nodes of 8", {8, 8}, 0, {8, 8}, 80},
-};
-
-static int by_size(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* Returns the time of a schedule by the clock `flow` over that of its rounds; 0: none. */
-static double flow_over_rounds(const struct problem *p, struct machine *m)
-{
-	struct lowered lowered;
-	struct plan *plan = NULL;
-	struct text why = {0};
-	double out = 0;
-
-	ck_assert_int_eq(planner_run(planner_find("direct", 6), &plan, p, &prices_bytes,
-	                             arena, &why),
-	                 ANSWER_PLAN);
-	if (plan->nsteps == 1 && lower_step(&lowered, arena, m, NULL, plan, 0, &why) &&
-	    lowered.algorithm && !strcmp(lowered.algorithm, "scheduled")) {
-		struct flow *flow = flow_new(m);
-		struct model *model = model_new(m);
-		char message[200];
-
-		out = flow_clock(flow, &lowered.schedule, message, sizeof(message)) /
-		      model_clock(model, &lowered.schedule, message, sizeof(message));
-		flow_free(flow);
-		model_free(model);
-	}
-	text_free(&why);
-	return out;
-}
-
-/*
- * A clock without rounds agrees: on tori each message has its link. On switches messages
- * share one link up and one down each, and where they are of unequal lengths equal shares
- * leave a link idle because the other end of what it carries is busy.
- */
-START_TEST(schedules_need_no_rounds)
-{
-	static const bool wrap[] = {true, true, true};
-	const int sixty = 60;
-	struct rng *r = rng_new(17);
-	double ratio[60];
-	int n = 0, near = 0;
-
-	for (int k = 0; k < sixty; k++) {
-		struct mesh mesh = case_mesh(arena, unrounded[_i].sizes);
-		struct shape extent = {.rank = 2, .dim = {32768, 32768}};
-		struct layout from = random_layout(r, &mesh, 2);
-		struct layout to = random_layout(r, &mesh, 2);
-		struct problem *p = case_of_layouts(arena, &mesh, &extent, &from, &to);
-		const int32_t *shape = unrounded[_i].shape;
-		struct machine *m =
-			unrounded[_i].naxes
-				? machine_torus(arena, unrounded[_i].naxes, shape, wrap,
-		                                bound_ici, bound_device)
-				: machine_gpu(arena, shape[0], shape[1], bound_nvlink,
-		                              bound_nic, bound_device);
-
-		m->tuning = tuning_default;
-		m->tuning.value[TUNING_SCHEDULED] = 1;
-		ratio[n] = flow_over_rounds(p, m);
-		if (ratio[n] > 0)
-			near += fabs(ratio[n++] - 1) <= 0.05;
-		arena_reset(arena);
-	}
-	qsort(ratio, (size_t)n, sizeof(*ratio), by_size);
-	printf("%s: %d of %d problems are schedules; without rounds %.3f to %.3f, median "
-	       "%.3f, %d within 5 %%\n",
-	       unrounded[_i].name, n, sixty, ratio[0], ratio[n - 1], ratio[n / 2], near);
-	ck_assert_int_gt(n, 30);
-	ck_assert_int_ge(100 * near, unrounded[_i].near_percent * n);
-	rng_free(r);
-}
-END_TEST
-
-/*
- * What is relayed is held beside the arrays of the plan: chunks are as small as the memory
- * asks for, and where there is none left every message goes straight.
- */
-START_TEST(relays_fit_into_memory)
-{
-	struct machine *m = torus(2, (const int32_t[]){8, 8});
-	struct problem *p = case_of_texts(arena, "x=8,y=8", "f32[8192,8192]", "P('x','y')",
-	                                  "P('y','x')");
-	struct lowered lowered;
-	struct plan *plan = NULL;
-	struct text why = {0};
-	int64_t free_bytes;
-
-	m->tuning = tuning_default;
-	m->tuning.value[TUNING_SCHEDULED] = 1;
-	ck_assert_int_eq(planner_run(planner_find("direct", 6), &plan, p, &prices_bytes,
-	                             arena, &why),
-	                 ANSWER_PLAN);
-	ck_assert(lower_step(&lowered, arena, m, NULL, plan, 0, &why));
-	ck_assert_str_eq(lowered.algorithm, "scheduled");
-	free_bytes = lowered.relay_bytes;
-	ck_assert_int_gt(free_bytes, 0);
-	p->device_memory_bytes = plan->peak_live_bytes + free_bytes / 2;
-	ck_assert(lower_step(&lowered, arena, m, NULL, plan, 0, &why));
-	ck_assert_str_eq(lowered.algorithm, "scheduled");
-	ck_assert_int_gt(lowered.relay_bytes, 0);
-	ck_assert_int_le(lowered.relay_bytes, free_bytes / 2);
-	p->device_memory_bytes = plan->peak_live_bytes;
-	ck_assert(lower_step(&lowered, arena, m, NULL, plan, 0, &why));
-	ck_assert_str_eq(lowered.algorithm, "direct");
-	ck_assert_int_eq(lowered.relay_bytes, 0);
-}
-END_TEST
-
 #define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
 
 Suite *tests(void)
@@ -569,12 +404,9 @@ Suite *tests(void)
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_add_loop_test(c, known_optima_are_met, 0, COUNT(known));
 	tcase_add_test(c, reduce_scatters_use_all_links);
-	tcase_add_test(c, a_broadcast_uses_all_links);
+	tcase_add_loop_test(c, broadcasts_use_all_links, 0, COUNT(broadcasts));
 	tcase_add_test(c, random_flows);
 	tcase_add_test(c, flows_are_plans);
-	tcase_add_test(c, clocks_take_the_closed_form);
-	tcase_add_loop_test(c, schedules_need_no_rounds, 0, COUNT(unrounded));
-	tcase_add_test(c, relays_fit_into_memory);
 	suite_add_tcase(suite, c);
 	return suite;
 }

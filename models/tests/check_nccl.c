@@ -159,7 +159,7 @@ END_TEST
  * Whom XLA calls: a launch of 9.7 us and 1.3 us for a step of LL, or what the platform's
  * step makes of NCCL's 0.6 where that is more; buffers that switches do not read; on Hopper
  * wires 1.33 times slower for two, 1.07 for four, and 1.14 where devices reduce. Eager calls
- * of the platform's launch take 4.1 us more.
+ * of the platform's launch take 4.1 us more, MPI's 29 us.
  */
 START_TEST(callers)
 {
@@ -201,6 +201,8 @@ START_TEST(callers)
 	near(lowered_all(m, OP_ALL_TO_ALL, 5).launch_s, 9.7e-6, "one launch");
 	m->launch = LAUNCH_EAGER;
 	near(lowered_all(m, OP_ALL_GATHER, 5).launch_s, device.launch_s + 4.1e-6, "eager");
+	m->launch = LAUNCH_MPI;
+	near(lowered_all(m, OP_ALL_GATHER, 5).launch_s, device.launch_s + 29e-6, "mpi");
 }
 END_TEST
 
@@ -216,6 +218,38 @@ START_TEST(callers_of_sends)
 		l = lowered_all(m, OP_ALL_TO_ALL, 16 * 17);
 		near(seconds_of(m, &l) - l.launch_s,
 		     process_s + (gpus == 16 ? 15e-6 : 0), "all-to-all");
+	}
+}
+END_TEST
+
+/*
+ * What a network's software adds to a message comes to each crossing, with Simple twice: two
+ * of an all-reduce over two nodes, and those of a ring with Simple 1.4 times.
+ */
+START_TEST(network_latency)
+{
+	static const struct {
+		const char *algorithm;
+		enum protocol protocol;
+		double crossings;
+	} row[] = {
+		{"ring", PROTOCOL_LL, 2},         {"ring", PROTOCOL_LL128, 2},
+		{"ring", PROTOCOL_SIMPLE, 5.6},   {"tree", PROTOCOL_LL, 2},
+		{"tree", PROTOCOL_SIMPLE, 4},     {"nvls-tree", PROTOCOL_SIMPLE, 4},
+	};
+
+	for (int i = 0; i < COUNT(row); i++) {
+		struct machine *m = tuned(2, 8, 90);
+		struct lowered l;
+		double before_s;
+
+		m->forced = (struct forced){row[i].algorithm, protocols[row[i].protocol]};
+		l = lowered_all(m, OP_ALL_REDUCE, 4096);
+		before_s = seconds_of(m, &l);
+		m->tuning.value[TUNING_NET_LATENCY_S] = 1e-3;
+		l = lowered_all(m, OP_ALL_REDUCE, 4096);
+		near(seconds_of(m, &l) - before_s, row[i].crossings * 1e-3,
+		     row[i].algorithm);
 	}
 }
 END_TEST
@@ -530,6 +564,7 @@ Suite *tests(void)
 	tcase_add_loop_test(c, nvls_times, 0, COUNT(multicast));
 	tcase_add_test(c, callers);
 	tcase_add_test(c, callers_of_sends);
+	tcase_add_test(c, network_latency);
 	tcase_add_test(c, pat_times);
 	tcase_add_loop_test(c, all_to_all_times, 0, COUNT(shapes));
 	tcase_add_test(c, all_to_all_channels);

@@ -118,6 +118,14 @@ START_TEST(other_formulas)
 	/* LL: net overhead of 1 us counts for more than 0.6; half of 48 */
 	near(nccl_tuner_us(&c, NCCL_RING, PROTOCOL_LL),
 	     6.6 + 28 + 2 * 2.7 + c.bytes / (24e3 * 16 / 30), "ring LL");
+	/* what a plugin tells comes to a step across, with Simple twice */
+	c.net_latency_us = 75;
+	near(nccl_tuner_us(&c, NCCL_RING, PROTOCOL_LL),
+	     6.6 + 28 + 2 * (2.7 + 75) + c.bytes / (24e3 * 16 / 30), "ring LL, latency");
+	c.bytes = 16e6;
+	near(nccl_tuner_us(&c, NCCL_RING, PROTOCOL_SIMPLE),
+	     1.4 * (8.4 + 28 * 3.4 + 2 * (14 + 150)) + 16e6 / (48e3 * 16 / 30),
+	     "ring, latency");
 	/* PAT over 5 nodes of one: 8 + 2 * 14 / 3.5 + 14; inter 6 * 8 * 0.75, V */
 	c = case_of(&p4de, OP_ALL_GATHER, 1e6);
 	c.n = c.nodes = 5;
@@ -171,6 +179,37 @@ START_TEST(graphs_of_machines)
 }
 END_TEST
 
+/* What a platform states counts in place of the rules; what it does not follows from it. */
+START_TEST(stated_graphs)
+{
+	struct machine *m = tuned(2, 8, 90);
+	struct nccl_group g = nccl_group_make(arena, m, everybody(m).ids, 16);
+	struct nccl_group one = nccl_group_make(arena, m, everybody(m).ids, 8);
+	double *tuning = m->tuning.value;
+	struct nccl_case c;
+
+	tuning[TUNING_GRAPH_NET_CHANNELS] = 4;
+	tuning[TUNING_GRAPH_NET_BPS] = 12e9;
+	c = nccl_case_of(&g, OP_ALL_REDUCE, 5);
+	ck_assert_int_eq(c.graph[NCCL_RING].channels, 4);
+	near(c.graph[NCCL_RING].intra_GBps, 12, "ring inside");
+	near(c.graph[NCCL_PAT].inter_GBps, 12, "pat across");
+	near(c.graph[NCCL_TREE].intra_GBps, 24, "tree inside, twice");
+	tuning[TUNING_GRAPH_TREE_BPS] = 13e9;
+	near(nccl_case_of(&g, OP_ALL_REDUCE, 5).graph[NCCL_TREE].intra_GBps, 13, "tree");
+	tuning[TUNING_GRAPH_CHANNELS] = 2;
+	tuning[TUNING_GRAPH_BPS] = 17e9;
+	tuning[TUNING_GRAPH_NVLS_CHANNELS] = 6;
+	tuning[TUNING_GRAPH_NVLS_BPS] = 31e9;
+	c = nccl_case_of(&one, OP_ALL_REDUCE, 5);
+	ck_assert_int_eq(c.graph[NCCL_TREE].channels, 2);
+	near(c.graph[NCCL_TREE].intra_GBps, 17, "one node");
+	ck_assert_int_eq(c.graph[NCCL_NVLS].channels, 6);
+	near(c.graph[NCCL_NVLS].intra_GBps, 31, "nvls");
+	ck_assert_int_eq(nccl_case_of(&g, OP_ALL_REDUCE, 5).graph[NCCL_RING].channels, 4);
+}
+END_TEST
+
 /* "tuner" takes what the model ranks first, and the same as ours where that is alone. */
 START_TEST(the_tuner_chooses)
 {
@@ -207,6 +246,7 @@ Suite *tests(void)
 	tcase_add_test(c, other_formulas);
 	tcase_add_test(c, what_is_not_allowed);
 	tcase_add_test(c, graphs_of_machines);
+	tcase_add_test(c, stated_graphs);
 	tcase_add_test(c, the_tuner_chooses);
 	suite_add_tcase(suite, c);
 	return suite;

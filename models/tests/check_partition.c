@@ -960,7 +960,11 @@ static struct timeline run_beside(const struct run *r, double c, double g)
 		                              sends ? 0 : -1};
 	}
 	timeline_run(&out, arena,
-	             &(struct timeline_ask){p, f, step, OVERLAP_ASYNC, 1});
+	             &(struct timeline_ask){.program = p,
+	                                    .flat = f,
+	                                    .step = step,
+	                                    .overlap = OVERLAP_ASYNC,
+	                                    .trips = 1});
 	return out;
 }
 

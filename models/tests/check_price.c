@@ -164,6 +164,22 @@ START_TEST(a_step_with_sums_costs_what_the_clock_says)
 }
 END_TEST
 
+/* A limit changes no price that is not above it; others stay above it, and are no more. */
+static void check_within(const struct prices *prices, const struct plan *plan, double cost)
+{
+	static const double parts[] = {0.01, 0.5, 0.9, 0.999, 1.001, 2};
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+		double most = parts[i] * cost;
+		double within = prices->within(prices->self, plan, most).cost;
+
+		if (cost <= most)
+			ck_assert_double_eq(within, cost);
+		else
+			ck_assert(within > most && within <= cost);
+	}
+}
+
 /*
  * An exchange, which is priced without its messages, costs what the clock says of these:
  * of one set of devices or several, with a library's software or without.
@@ -206,6 +222,7 @@ START_TEST(an_exchange_costs_what_its_messages_cost)
 		ck_assert_msg(seconds > 0 && fabs(cost - seconds) < 1e-12 * seconds,
 		              "%s to %s: %.17g, not %.17g", ends[k][0], ends[k][1],
 		              cost, seconds);
+		check_within(&prices, plan, cost);
 		text_free(&why);
 	}
 	model_free(model);

@@ -312,7 +312,15 @@ static void try_detour(struct detour *d, const struct planner *planner,
 	}
 }
 
-/* Counted and listed, not forbidden: baselines are what they are. */
+/*
+ * Counted and listed, not forbidden: baselines are what they are. `synth` makes no tile larger
+ * than those of both ends, so that it never goes by way of replicas: a small array that is cut
+ * by x:(1)3 and shall be by x:(3)2 takes 31 us, and 16 + 5 us by an all-gather and a slice. All
+ * messages of `direct` come from who has a part at first: where devices share slow links a stop
+ * lets those who got a part hand it on over other links, 25.4 ms against 13.4 + 4.5. And its
+ * senders are chosen by paths one after the other: a slice on the way that leaves less to choose
+ * is 2 % cheaper once.
+ */
 START_TEST(test_triangle)
 {
 	struct detour detour[PLANNERS_MAX] = {{0}};

@@ -166,6 +166,20 @@ static const struct {
 	{FUNC(" %0 = \"stablehlo.all_reduce\"(%a) <{replica_groups = dense<[[0, 1]]> : "
               "tensor<2x2xi64>}> ({\n}) : (tensor<2x3xf32>) -> tensor<2x3xf32>"),
          2, 53, "expected groups"},
+	{"func.func @main(%a: tensor<2x3xf32>, %i: tensor<i32>) {\n"
+         " %0 = stablehlo.dynamic_update_slice %a, %a, %i, %i : (tensor<2x3xf32>, "
+         "tensor<2x3xf32>, tensor<i32>, tensor<i32>) -> tensor<2xf32>\n}\n",
+         2, 7, "as many dimensions as the array"},
+	{"func.func @main(%a: tensor<2xf32>, %p: tensor<i1>) {\n"
+         " %0 = stablehlo.while(%x = %a) : tensor<f32>\n"
+         " cond {\n stablehlo.return %p : tensor<i1>\n}\n"
+         " do {\n stablehlo.return %x : tensor<f32>\n}\n}\n",
+         2, 2, "an operand has other dimensions inside"},
+	{"func.func @main(%a: tensor<2xf32>) {\n"
+         " %0 = call @g(%a) : (tensor<2xf32>) -> tensor<f32>\n}\n"
+         "func.func @g(%a: tensor<2xf32>) -> tensor<2xf32> {\n"
+         " return %a : tensor<2xf32>\n}\n",
+         2, 2, "a result has other dimensions inside"},
 	{FUNC(" %0:2 = stablehlo.negate %a : tensor<2x3xf32>"), 2, 9, "expected 2"},
 	{FUNC(" %0 = stablehlo.negate %a {x = \"y : tensor<2x3xf32>"), 2, 32,
          "is not closed"},

@@ -54,7 +54,8 @@ static struct timeline run(const struct program *p, int32_t region,
 			if (span_is(op->name, g->name))
 				step[i].s = g->s;
 	}
-	timeline_run(&out, arena, &(struct timeline_ask){p, f, step, overlap, trips});
+	timeline_run(&out, arena,
+	             &(struct timeline_ask){p, f, step, overlap, trips, NULL});
 	return out;
 }
 

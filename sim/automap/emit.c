@@ -66,8 +66,18 @@ static void print_jax(struct text *out, const struct mesh *m, const char *name,
 }
 
 /* What no argument says: a constraint on arrays within the step. */
-static void print_sums(struct text *out, const struct automap_found *f, const char *mark)
+static void print_sums(struct text *out, const struct automap_show *s, const char *mark)
 {
+	const struct automap_found *f = &s->answer->best;
+	struct span name;
+	const char *axis;
+
+	for (int64_t i = 0; automap_whole(f, s->ask->graph, &i, &name, &axis);)
+		text_printf(
+			out,
+			"%s constrain what %.*s makes, in all layers, not to be cut "
+			"along %s\n",
+			mark, (int)name.length, name.at, axis);
 	for (int i = 0; i < f->cutting->naxes; i++)
 		if (f->cutting->sums[i] >= 0)
 			text_printf(
@@ -102,7 +112,7 @@ static void emit_jax(struct text *out, struct arena *a, const struct automap_sho
 	text_printf(out, ")\nin_shardings = (\n");
 	each(out, a, s, print_jax);
 	text_printf(out, ")\n");
-	print_sums(out, f, "#");
+	print_sums(out, s, "#");
 }
 
 static void print_sdy(struct text *out, const struct mesh *m, const char *name,
@@ -130,7 +140,7 @@ static void emit_sdy(struct text *out, struct arena *a, const struct automap_sho
 	}
 	text_printf(out, ">\n");
 	each(out, a, s, print_sdy);
-	print_sums(out, f, "//");
+	print_sums(out, s, "//");
 }
 
 /* Where PyTorch's order of shards is another than that of the mesh it is said in brackets. */
@@ -186,7 +196,7 @@ static void emit_dtensor(struct text *out, struct arena *a, const struct automap
 	text_printf(out, ")\nplacements = {\n");
 	each(out, a, s, print_dtensor);
 	text_printf(out, "}\n");
-	print_sums(out, f, "#");
+	print_sums(out, s, "#");
 }
 
 bool automap_emit(struct text *out, struct arena *a, const char *kind,

@@ -4,6 +4,7 @@
 #include "automap/study.h"
 #include "clock/jobs.h"
 #include "platform/platform.h"
+#include "text/progress.h"
 
 #include <string.h>
 
@@ -57,7 +58,8 @@ static void count_results(struct jobs_row *row, const struct job_mix *m,
 /* All policies on the same jobs. */
 static enum status run_policies(struct jobs_rows *rows, struct arena *a,
                                 const struct jobs_suite *s, const struct job_mix *m,
-                                struct jobs_row row, struct platform *p, struct error *e)
+                                struct jobs_row row, struct platform *p,
+                                struct progress *progress, struct error *e)
 {
 	size_t n = (size_t)s->count;
 	struct rng *rng = rng_new((uint64_t)s->seed);
@@ -76,6 +78,7 @@ static enum status run_policies(struct jobs_rows *rows, struct arena *a,
 
 			*out = row;
 			count_results(out, m, job, result, s->count);
+			progress_row(progress, 0, false);
 		}
 		arena_free(scratch);
 	}
@@ -97,6 +100,7 @@ static double mean_alone_s(const struct jobs_suite *s)
 enum status jobs_suite_run(struct jobs_rows *out, struct arena *a, struct jobs_suite *s,
                            struct error *e)
 {
+	struct progress progress;
 	struct platform *p;
 
 	if (platform_open(&p, a, s->platform, NULL, 0, true, e) != OK)
@@ -109,8 +113,9 @@ enum status jobs_suite_run(struct jobs_rows *out, struct arena *a, struct jobs_s
 	for (int i = 0; i < s->nkinds; i++)
 		if (search_steps(a, &s->kind[i], &s->file[i], p->machine, e) != OK)
 			return automap_in_suite(e, s->file[i].file_at);
-	for (int q = 0; q < s->nrequirements; q++)
-		for (int l = 0; l < s->nloads; l++) {
+	progress_begin(&progress, (int64_t)s->nrequirements * s->nloads * JOB_POLICIES);
+	for (int q = 0; q < s->nrequirements && e->code == OK; q++)
+		for (int l = 0; l < s->nloads && e->code == OK; l++) {
 			const struct jobs_requirement *of = &s->requirement[q];
 			const struct job_mix m = {s->nkinds, of->n, s->kind, of->accept,
 			                          mean_alone_s(s) /
@@ -118,8 +123,8 @@ enum status jobs_suite_run(struct jobs_rows *out, struct arena *a, struct jobs_s
 			const struct jobs_row row = {
 				of, s->load[l], JOBS_RANDOM, 0, {0}, 0, 0};
 
-			if (run_policies(out, a, s, &m, row, p, e) != OK)
-				return e->code;
+			run_policies(out, a, s, &m, row, p, &progress, e);
 		}
-	return OK;
+	progress_end(&progress);
+	return e->code;
 }

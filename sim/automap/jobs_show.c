@@ -89,7 +89,10 @@ static void write_blocking(const struct pen *pen, struct arena *a,
 	pen->table(pen, &t);
 }
 
-/* How much less one policy blocks than another over all rows, and the most in one. */
+/*
+ * Returns how much less one policy blocks than another over all rows, and the most in
+ * one.
+ */
 static const char *saved_text(struct arena *a, const struct jobs_rows *rows,
                               enum job_policy policy, enum job_policy of)
 {

@@ -74,7 +74,10 @@ static enum status load_program(struct automap_program *out, struct arena *a,
 	return shardings_read(&out->given, a, &out->program, e);
 }
 
-/* Whether ops of the forward pass are in layers, which alone can be computed again. */
+/*
+ * Returns whether ops of the forward pass are in layers, which alone can be computed
+ * again.
+ */
 static bool has_layers(const struct graph *g)
 {
 	for (int64_t i = 0; i < g->op.n; i++)

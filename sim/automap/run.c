@@ -37,12 +37,12 @@ static const char *compare_found(struct arena *a, const struct automap_ask *ask,
 	return text_take(&why, a);
 }
 
-enum status automap_run(struct automap_answer *out, struct arena *a,
+/* The best and the second of one mesh, or of all shapes, priced with all that is planned. */
+static enum status find(struct automap_answer *out, struct arena *a,
                         const struct automap_ask *ask, struct error *e)
 {
 	struct automap_found f = {0};
 
-	*out = (struct automap_answer){.complete = true};
 	if (ask->mesh) {
 		f.mesh = *ask->mesh;
 		f.device = ask->devices;
@@ -60,6 +60,21 @@ enum status automap_run(struct automap_answer *out, struct arena *a,
 		out->best = out->second;
 		out->second = f;
 	}
+	return OK;
+}
+
+enum status automap_run(struct automap_answer *out, struct arena *a,
+                        const struct automap_ask *ask, struct error *e)
+{
+	struct automap_ask with = *ask;
+
+	*out = (struct automap_answer){.complete = true};
+	with.whole = ask->mesh;
+	with.even = ask->machine ? even_prices_new(ask->machine) : NULL;
+	find(out, a, &with, e);
+	even_prices_free(with.even);
+	if (e->code != OK)
+		return e->code;
 	if (out->second.cutting)
 		out->why = compare_found(a, ask, &out->best, &out->second);
 	if (ask->machine)

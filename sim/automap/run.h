@@ -10,6 +10,7 @@
 
 #include "array/machine.h"
 #include "array/mesh.h"
+#include "automap/even.h"
 #include "automap/search.h"
 #include "automap/tactic.h"
 #include "planner/planner.h"
@@ -21,6 +22,7 @@ struct automap_ask {
 	const struct graph *graph;
 	const struct shardings *given; /* decisions that the program's text has made; NULL: none */
 	const struct machine *machine; /* NULL: nothing is priced */
+	struct even_prices *even;      /* automap_run() makes them */
 	const struct mesh *mesh; /* at most CUT_AXES axes; NULL: shapes of `ndevices` */
 	int32_t ndevices;
 	const int32_t *devices; /* of the mesh's positions; NULL: in order */
@@ -35,6 +37,8 @@ struct automap_ask {
 	double memory_limit_bytes; /* 0: none */
 	int64_t micro_batches;     /* passes of a step (automap/evaluate.h); 0: 1 */
 	bool recompute;            /* layers are computed again in the backward pass */
+	bool overlap;              /* collectives run beside kernels */
+	bool whole;                /* automap_run() and shapes: as struct search has it */
 	/* Called with every better state; NULL: nobody is. */
 	void (*better)(void *self, const struct mesh *mesh, const struct search *s);
 	void *self;

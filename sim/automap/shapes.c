@@ -24,13 +24,16 @@ struct shapes {
 	LIST(struct candidate) list;
 };
 
-/* Whether nothing tells batch from model. */
+/* Returns whether nothing tells batch from model. */
 static bool alike(const struct automap_ask *ask)
 {
 	return !ask->ntactics && !ask->nstart;
 }
 
-/* Whether the rows of a matrix of equal axes are in the order that stands for both. */
+/*
+ * Returns whether the rows of a matrix of equal axes are in the order that stands for
+ * both.
+ */
 static bool in_order(const struct matrix *m)
 {
 	for (int j = 0; j < m->nlevels; j++)
@@ -39,8 +42,8 @@ static bool in_order(const struct matrix *m)
 	return true;
 }
 
-static struct candidate *add(struct shapes *s, const struct mesh *mesh,
-                             const struct matrix *m)
+static struct candidate *add_candidate(struct shapes *s, const struct mesh *mesh,
+                                       const struct matrix *m)
 {
 	struct candidate *c = list_add(&s->list, s->a);
 	struct text name = {0};
@@ -63,14 +66,14 @@ static enum status add_placements(struct shapes *s, const struct mesh *mesh)
 	int64_t n;
 
 	if (!s->ask->machine) {
-		add(s, mesh, NULL);
+		add_candidate(s, mesh, NULL);
 		return OK;
 	}
 	if (matrices_of(&m, &n, s->a, &s->h, mesh, at, s->e) != OK)
 		return s->e->code;
 	for (int64_t i = 0; i < n; i++)
 		if (!alike(s->ask) || !equal || in_order(&m[i]))
-			add(s, mesh, &m[i]);
+			add_candidate(s, mesh, &m[i]);
 	return OK;
 }
 
@@ -91,7 +94,7 @@ static enum status add_two_axes(struct shapes *s)
 	return OK;
 }
 
-static enum status run(struct shapes *s, struct candidate *c, bool brief)
+static enum status try_candidate(struct shapes *s, struct candidate *c, bool brief)
 {
 	int64_t budget = s->ask->budget;
 
@@ -123,7 +126,7 @@ static enum status go_on(struct shapes *s, int64_t first, int64_t n)
 		if (best < 0)
 			break;
 		taken[best] = true;
-		if (run(s, &s->list.at[best], false) != OK)
+		if (try_candidate(s, &s->list.at[best], false) != OK)
 			return s->e->code;
 	}
 	return OK;
@@ -161,7 +164,7 @@ static void split(struct shapes *s, const struct candidate *from, int axis, int 
 		m.x[m.naxes][j] = j == level ? part : 1;
 	m.x[axis][level] /= part;
 	m.naxes++;
-	c = add(s, &mesh, &m);
+	c = add_candidate(s, &mesh, &m);
 	/* Axes are numbered without those of one device: both others have several here. */
 	c->seed = split_way(s, &from->f.way, axis, 2);
 }
@@ -190,13 +193,27 @@ static void add_splits(struct shapes *s)
 	}
 }
 
+/* Searches once more where the best was found, from there, for what is better kept whole. */
+static enum status run_last(struct shapes *s)
+{
+	bool *taken = arena_alloc(s->a, (size_t)s->list.n + 1, sizeof(*taken));
+	struct automap_ask ask = *s->ask;
+	struct candidate *best;
+	struct actions way;
+
+	best = &s->list.at[best_of(s, 0, taken)];
+	way = best->f.way;
+	ask.whole = true;
+	return automap_try(s->out, &best->f, s->a, &ask, ask.budget, &way, s->e);
+}
+
 static enum status run_stages(struct shapes *s)
 {
 	bool staged = s->ask->machine && s->ask->search != SEARCH_EXHAUSTIVE;
 	int64_t n = s->list.n, some = n / LONG_PART;
 
 	for (int64_t i = 0; i < n; i++)
-		if (run(s, &s->list.at[i], staged) != OK)
+		if (try_candidate(s, &s->list.at[i], staged) != OK)
 			return s->e->code;
 	if (!staged)
 		return OK;
@@ -204,9 +221,11 @@ static enum status run_stages(struct shapes *s)
 		return s->e->code;
 	add_splits(s);
 	for (int64_t i = n; i < s->list.n; i++)
-		if (run(s, &s->list.at[i], true) != OK)
+		if (try_candidate(s, &s->list.at[i], true) != OK)
 			return s->e->code;
-	return go_on(s, n, SPLIT_LONG);
+	if (go_on(s, n, SPLIT_LONG) != OK || s->ask->search != SEARCH_STRUCTURE)
+		return s->e->code;
+	return run_last(s);
 }
 
 enum status automap_shapes(struct automap_answer *out, struct arena *a,

@@ -70,6 +70,8 @@ static void add_found(struct text *out, const struct automap_show *s)
 		add_time(out, "step", e->step_s);
 		add_time(out, "  kernels", e->compute_s);
 		add_time(out, "  collectives", e->communication_s);
+		if (s->ask->overlap)
+			add_time(out, "  exposed", e->step_s - e->compute_s);
 		add_time(out, "no less than", r->bound_s);
 	}
 	text_printf(out, "  %-16s ", "memory");
@@ -108,10 +110,30 @@ static void add_second(struct text *out, const struct automap_show *s)
 	text_printf(out, ": %s\n", r->why);
 }
 
+bool automap_whole(const struct automap_found *f, const struct graph *g, int64_t *i,
+                   struct span *name, const char **axis)
+{
+	for (; *i < f->way.at.n; ++*i) {
+		const struct action *action = &f->way.at.at[*i];
+		int32_t op;
+
+		if (action->group != ACTION_WHOLE || g->value.at[action->dim].op < 0)
+			continue;
+		op = g->flat->step.at[g->op.at[g->value.at[action->dim].op].step].op;
+		*name = g->program->op.at[op].name;
+		*axis = automap_axis(f, action->axis);
+		++*i;
+		return true;
+	}
+	return false;
+}
+
 static void add_shardings(struct text *out, struct arena *a,
                           const struct automap_show *s)
 {
 	const struct graph *g = s->ask->graph;
+	struct span name;
+	const char *axis;
 	size_t wide = 0;
 
 	for (int64_t i = 0; i < g->group.n; i++) {
@@ -140,6 +162,9 @@ static void add_shardings(struct text *out, struct arena *a,
 		if (s->answer->best.cutting->experts >> i & 1)
 			text_printf(out, "  rows go to experts and back over %s\n",
 			            automap_axis(&s->answer->best, i));
+	for (int64_t i = 0; automap_whole(&s->answer->best, g, &i, &name, &axis);)
+		text_printf(out, "  %.*s and its like are whole along %s\n",
+		            (int)name.length, name.at, axis);
 }
 
 void automap_show_text(struct text *out, struct arena *a, const struct automap_show *s)
@@ -247,6 +272,19 @@ static json_t *experts_json(const struct automap_found *f)
 	return out;
 }
 
+static json_t *whole_json(const struct automap_show *s)
+{
+	json_t *out = json_array();
+	struct span name;
+	const char *axis;
+
+	for (int64_t i = 0;
+	     automap_whole(&s->answer->best, s->ask->graph, &i, &name, &axis);)
+		json_array_append_new(
+			out, json_pack("[s%,s]", name.at, (size_t)name.length, axis));
+	return out;
+}
+
 static json_t *collectives_json(const struct automap_show *s)
 {
 	const struct evaluation *e = &s->answer->best.e;
@@ -283,7 +321,7 @@ void automap_show_json(struct text *out, struct arena *a, const struct automap_s
 		                   "why", r->why);
 	root = json_pack(
 		"{s:s,s:s?,s:{s:s,s:i},s:{s:o,s:o,s:o,s:o,s:o,s:b,s:o},"
-		"s:{s:o,s:o,s:o,s:b,s:o,s:o,s:o,s:o,s:o,s:o},s:o}",
+		"s:{s:o,s:o,s:o,s:b,s:o,s:o,s:o,s:o,s:o,s:o,s:o},s:o}",
 		"schema", "shardsim/1", "platform", s->platform, "program", "name",
 		s->name, "devices", (int)r->best.mesh.ndevices, "totals", "step_s",
 		real(e->step_s, timed), "compute_s", real(e->compute_s, timed),
@@ -294,9 +332,12 @@ void automap_show_json(struct text *out, struct arena *a, const struct automap_s
 		r->best.placement ? json_string(r->best.placement) : json_null(),
 		"evaluations", json_integer((json_int_t)r->evaluations), "complete",
 		r->complete, "shardings", shardings_json(a, s), "sums",
-		sums_json(&r->best), "experts", experts_json(&r->best), "tactics",
-		tactics, "device_order", order_json(&r->best), "second", second,
-		"collectives", collectives_json(s));
+		sums_json(&r->best), "experts", experts_json(&r->best), "whole",
+		whole_json(s), "tactics", tactics, "device_order", order_json(&r->best),
+		"second", second, "collectives", collectives_json(s));
+	if (s->ask->overlap)
+		json_object_set_new(json_object_get(root, "totals"), "exposed_s",
+		                    real(e->step_s - e->compute_s, timed));
 	text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
 	text_printf(out, "%s\n", text);
 	free(text);

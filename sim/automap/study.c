@@ -18,6 +18,7 @@ struct study_case {
 	struct where file_at, platform_at, mesh_at;
 	int32_t devices;
 	struct automap_train train;
+	bool overlap; /* as all of the suite */
 	int nstrategies;
 	const char *strategy[STRATEGIES_MAX]; /* tactics with spaces between */
 	struct where strategy_at[STRATEGIES_MAX];
@@ -28,6 +29,7 @@ struct study {
 	const char *note;    /* a paragraph of the page; NULL: none */
 	const char *compare; /* the case over whose first row speed-ups are; NULL: none */
 	struct where compare_at;
+	bool overlap; /* collectives run beside kernels */
 };
 
 /* A row of the table. */
@@ -147,12 +149,22 @@ static enum status read_page(struct reader *r, yaml_node_t *root, struct study *
 	if (map_find(r, root, "compare") &&
 	    (s->compare = map_text(r, root, "compare", &s->compare_at)))
 		s->compare = arena_strdup(r->arena, s->compare);
+	if (map_find(r, root, "overlap")) {
+		const char *overlap = map_text(r, root, "overlap", &at);
+
+		s->overlap = overlap && !strcmp(overlap, "async");
+		if (overlap && !s->overlap && strcmp(overlap, "none") != 0)
+			return error_set(r->error, E_TYPE, at,
+			                 "unknown overlap '%s', expected none or async",
+			                 overlap);
+	}
 	return r->error->code;
 }
 
 static enum status read_study(struct reader *r, void *out)
 {
-	static const char *const known[] = {"shardings", "note", "compare", NULL};
+	static const char *const known[] = {"shardings", "note", "compare", "overlap",
+	                                    NULL};
 	struct study *s = out;
 	yaml_node_t *root = yaml_document_get_root_node(&r->doc), *list;
 
@@ -166,10 +178,13 @@ static enum status read_study(struct reader *r, void *out)
 		return error_set(r->error, E_SYNTAX, node_where(r, list),
 		                 "expected a list of cases");
 	for (yaml_node_item_t *i = list->data.sequence.items.start;
-	     i < list->data.sequence.items.top; i++)
-		if (read_case(r, yaml_document_get_node(&r->doc, *i),
-		              list_add(&s->list, r->arena)) != OK)
+	     i < list->data.sequence.items.top; i++) {
+		struct study_case *c = list_add(&s->list, r->arena);
+
+		if (read_case(r, yaml_document_get_node(&r->doc, *i), c) != OK)
 			return r->error->code;
+		c->overlap = s->overlap;
+	}
 	return OK;
 }
 
@@ -231,6 +246,7 @@ static enum status run_case(struct study_rows *rows, struct arena *a,
 	if (automap_load(p, a, c->file, c->train, NULL, 0, e) != OK)
 		goto done;
 	ask.graph = &p->graph;
+	ask.overlap = c->overlap;
 	ask.machine = machine;
 	ask.memory_limit_bytes = machine->device[0].memory_bytes;
 	if (ask.ndevices > machine->ndevices) {
@@ -360,14 +376,22 @@ static void write_table(FILE *out, struct arena *a, const struct study *study,
 	pen.heading(&pen, 1, "Shardings");
 	pen.paragraph(
 		&pen,
-		"What a training step takes on one device under strategies that are "
-		"known, applied as tactics, and under what the search finds without "
-		"being told any (shardsim automap SUITE), changes of layout planned by "
-		"best. Times are sums of kernels and collectives, "
-		"which do not overlap; / bound is "
-		"the step over all matmuls at full rate in equal parts. A memory with "
-		"! does not fit into the device. Counts are of collectives in a "
-		"step.");
+		arena_printf(
+			a,
+			"What a training step takes on one device under strategies "
+	                "that "
+			"are known, applied as tactics, and under what the search "
+	                "finds "
+			"without being told any (shardsim automap SUITE), changes of "
+			"layout planned by best. %s; / bound is the step over all "
+	                "matmuls "
+			"at full rate in equal parts. A memory with ! does not fit "
+	                "into "
+			"the device. Counts are of collectives in a step.",
+			study->overlap
+				? "Collectives run beside kernels"
+				: "Times are sums of kernels and collectives, which do "
+				  "not overlap"));
 	if (study->compare)
 		pen.paragraph(
 			&pen,

@@ -148,6 +148,7 @@ static void run_search(struct automap_answer *out, struct automap_found *f,
 	s.cutting = f->cutting;
 	s.memory_limit_bytes = ask->memory_limit_bytes;
 	s.rng_seed = ask->seed;
+	s.whole = ask->whole;
 	s.better = ask->better ? tell : NULL;
 	s.self = &told;
 	search_start(&s, a);
@@ -189,11 +190,14 @@ static void start_evaluator(struct priced_evaluator *out, struct arena *a,
 			large.axis[large.naxes++] = f->mesh.axis[i];
 	out->of = NULL;
 	if (ask->machine) {
-		out->of = machine_tariff_new(ask->machine, &large, f->device, planner);
+		out->of = machine_tariff_new(ask->machine, &large, f->device, planner,
+		                             ask->even);
 		out->prices = machine_tariff_prices(out->of);
 	}
 	evaluator_start(&out->evaluator, a, ask->graph, out->of ? &out->prices : NULL);
 	evaluator_repeat(&out->evaluator, a, automap_micro_batches(ask), ask->recompute);
+	if (ask->overlap)
+		evaluator_overlap(&out->evaluator, a);
 }
 
 enum status automap_try(struct automap_answer *out, struct automap_found *f,

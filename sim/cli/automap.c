@@ -19,7 +19,7 @@
 struct options {
 	const char *mesh, *count, *platform, *search, *budget, *seed, *limit, *batch,
 		*seq, *micro, *devices, *format, *emit, *output, *devices_out,
-		*recompute, *planner;
+		*recompute, *planner, *overlap;
 	struct settings set, tactic, start, group;
 	struct command_words file;
 };
@@ -39,8 +39,8 @@ static const struct option_row option_table[] = {
          "cut so first: data, context, megatron, sequence, expert, zero2 or zero3, "
          ":AXIS; or a file of rules",
          AT(tactic), .settings = true},
-	{"start", 0,
-         "T", "start the search from this tactic, too, which it may better but need not keep",
+	{"start", 0, "T",
+         "start the search from this tactic, too, which it may better but need not keep",
          AT(start), .settings = true},
 	{"group", 0, "REGEX", "arguments to decide on together (default: equal layers)",
          AT(group), .settings = true},
@@ -49,8 +49,7 @@ static const struct option_row option_table[] = {
          .unknown = "unknown search"},
 	{"planner", 0, "PLANNER",
          "who plans changes of layout that take several steps (default best; `none`: "
-         "slices, "
-         "all-to-alls and all-gathers as they come)",
+         "slices, all-to-alls and all-gathers as they come)",
          AT(planner)},
 	{"budget", 0, "N", "evaluations of a mesh in a placement", AT(budget)},
 	{"seed", 0, "N", "of the random numbers of mcts (default 1)", AT(seed)},
@@ -63,6 +62,8 @@ static const struct option_row option_table[] = {
 	{"recompute", 0, "none|full",
          "full: layers are computed again in the backward pass (default none)",
          AT(recompute), .unknown = "unknown recomputation"},
+	{"overlap", 0, "none|async", "collectives beside kernels (default none)",
+         AT(overlap), .unknown = "unknown overlap"},
 	{"emit", 0, "jax|sdy|dtensor|hlo",
          "write the shardings for another system, or the step of a model as a program",
          AT(emit), .unknown = "unknown kind of text"},
@@ -84,7 +85,8 @@ static bool sharding_asked(const struct options *o)
 {
 	return o->mesh || o->count || o->platform || o->search || o->budget || o->seed ||
 	       o->limit || o->devices || o->devices_out || o->set.n || o->tactic.n ||
-	       o->start.n || o->group.n || o->planner || o->micro || o->recompute;
+	       o->start.n || o->group.n || o->planner || o->micro || o->recompute ||
+	       o->overlap;
 }
 
 /* Of shardings, of jobs that arrive, or a table of published steps. */
@@ -115,11 +117,12 @@ static void check_search(const struct options *o, const struct argp_state *state
 	if ((o->budget || o->start.n) && is_word(o->search, "none"))
 		argp_error(state, "--%s goes with a search",
 		           o->budget ? "budget" : "start");
-	if (!o->platform && (o->set.n || o->devices || o->planner))
+	if (!o->platform && (o->set.n || o->devices || o->planner || o->overlap))
 		argp_error(state, "--%s goes with --platform",
 		           o->set.n     ? "set"
 		           : o->devices ? "devices"
-		                        : "planner");
+		           : o->planner ? "planner"
+		                        : "overlap");
 }
 
 static void check_automap_options(void *self, const struct argp_state *state)
@@ -140,8 +143,7 @@ static void check_automap_options(void *self, const struct argp_state *state)
 	if (o->devices && o->count)
 		argp_error(state, "--devices goes with --mesh");
 	if (hlo && (sharding_asked(o) || o->format))
-		argp_error(state,
-		           "--emit hlo writes the step of a model before it is "
+		argp_error(state, "--emit hlo writes the step of a model before it is "
 		           "sharded, expected no more than --batch, --seq and -o");
 	check_search(o, state);
 }
@@ -179,6 +181,7 @@ static enum status read_program(struct session *s, struct error *e)
 		return e->code;
 	s->ask.micro_batches = train.micro_batches;
 	s->ask.recompute = train.recompute;
+	s->ask.overlap = is_word(s->o->overlap, "async");
 	return automap_load(&s->program, s->a, s->o->file.at[0], train, s->o->group.at,
 	                    s->o->group.n, e);
 }
@@ -226,10 +229,9 @@ static enum status read_limit(struct session *s, struct error *e)
 	    units_bytes(text, where_option("--memory-limit", text), &bytes, e) != OK)
 		return e->code;
 	if (strcmp(text, "none") && !bytes)
-		return error_set(
-			e, E_RANGE, where_option("--memory-limit", text),
-			"a device without memory, expected more than 0 bytes, or "
-			"none for no limit");
+		return error_set(e, E_RANGE, where_option("--memory-limit", text),
+		                 "a device without memory, expected more than 0 bytes, "
+		                 "or none for no limit");
 	s->ask.memory_limit_bytes = (double)bytes;
 	return OK;
 }
@@ -385,15 +387,13 @@ static enum status print_answer(struct session *s, const struct automap_answer *
 	if (answer->best.foreign)
 		fprintf(stderr,
 		        "%s: the shardings of its text are left out, as this mesh has "
-		        "no "
-		        "axis %s=%d\n",
+		        "no axis %s=%d\n",
 		        s->program.name, answer->best.foreign->name,
 		        (int)answer->best.foreign->size);
 	if (answer->best.lost)
 		fprintf(stderr,
 		        "%s: %d cuts of its text are left out: of a part of an axis, "
-		        "or of "
-		        "a dimension that does not divide\n",
+		        "or of a dimension that does not divide\n",
 		        s->program.name, answer->best.lost);
 	if (answer->best.idle)
 		fprintf(stderr, "%s: nothing is cut by --tactic %s\n", s->program.name,

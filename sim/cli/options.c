@@ -15,9 +15,9 @@
 enum { ROWS_MAX = 40, LONG_KEYS = 256 };
 
 #define LAUNCH_ROW                                                                             \
-	{"launch", 0, "process|single|graph|xla|eager",                                        \
+	{"launch", 0, "process|single|graph|xla|eager|mpi",                                    \
          "who calls: one process per device (default), one for all, a captured graph, "        \
-         "a program of XLA, or PyTorch",                                                       \
+         "a program of XLA, PyTorch, or MPI",                                                  \
          .at = offsetof(struct library_text, launch)}
 
 const struct option_row launch_table[] = {LAUNCH_ROW, {0}};
@@ -120,7 +120,10 @@ static void take_option(struct reading *r, int i, const char *arg,
 		return;
 	}
 	if (r->given[i])
-		argp_error(state, "--%s is given twice", row->name);
+		argp_error(state, "--%s is given twice%s", row->name,
+		           row->arg && strstr(row->arg, "LIST")
+		                   ? "; several go in one list, with commas between them"
+		                   : "");
 	r->given[i] = true;
 	if (!row->arg) {
 		*(bool *)r->value[i] = true;

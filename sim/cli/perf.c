@@ -396,6 +396,21 @@ static int emit_program(const struct run *r, const struct options *o)
 	return e.code == OK ? EXIT_DONE : command_misuse(&e);
 }
 
+/* Says why the clock has no time of some sizes: that is an answer, and no fault. */
+static void say_refused(const struct perf_table *t)
+{
+	const char *why = NULL;
+	int n = 0;
+
+	for (int i = 0; i < t->n; i++) {
+		why = t->row[i].refusal && !why ? t->row[i].refusal : why;
+		n += t->row[i].refusal != NULL;
+	}
+	if (n)
+		fprintf(stderr, "shardsim: note: no time of %d size%s: %s: %s\n", n,
+		        n == 1 ? "" : "s", t->clock, why);
+}
+
 static int run_perf(struct run *r, const struct options *o)
 {
 	struct sizes sizes = {0};
@@ -418,6 +433,8 @@ static int run_perf(struct run *r, const struct options *o)
 		                         r->bench.clock[0]->clock,
 		                         r->bench.clock_self[0], scratch, &why);
 
+		if (done && row[i].refusal)
+			row[i].refusal = arena_strdup(r->arena, row[i].refusal);
 		arena_free(scratch);
 		if (done) {
 			perf_likely(&row[i], &r->perf, &r->likely);
@@ -439,6 +456,7 @@ static int run_perf(struct run *r, const struct options *o)
 		.measured_s = sizes.measured_s,
 	};
 	print_perf(&table, o->format);
+	say_refused(&table);
 	return EXIT_DONE;
 }
 

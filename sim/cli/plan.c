@@ -164,6 +164,8 @@ static int measure_all(struct session *s, const struct options *o,
 	                      .n = n,
 	                      .timing = o->timing,
 	                      .note = notes_of(s->arena, &s->problem, s->note),
+	                      .set = o->set.at,
+	                      .nset = o->set.n,
 	                      .names_mesh = !o->problem.mesh,
 	                      .manual = s->manual,
 	                      .warned = o->warning != NULL};

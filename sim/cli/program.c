@@ -299,9 +299,13 @@ static int price_and_print(const struct options *o, struct arena *a, struct prog
 	if (!program_price(&price, a, p, m, &how, &why) ||
 	    !liveness_of(&live, &held.points, a, p) ||
 	    (report_is(o, "memory") && !liveness_arrays(&held.arrays, a, p))) {
-		fprintf(stderr, "%s: %s\n", p->file, why.s ? why.s : "too many calls");
+		if (price.at.file)
+			error_set(&e, E_TYPE, price.at, "%s", why.s);
+		else
+			fprintf(stderr, "%s: %s\n", p->file,
+			        why.s ? why.s : "too many calls");
 		text_free(&why);
-		return EXIT_FAULT;
+		return e.code != OK ? command_misuse(&e) : EXIT_FAULT;
 	}
 	program_overlap(&over, a, &price, devices, overlap_asked(p, o->overlap));
 	if (m && likely_read(&table, a, &e) != OK)

@@ -34,6 +34,8 @@ void show_problem(struct text *out, const struct shown *s, struct arena *a)
 	text_printf(out, "\n%d device%s", p->ndevices, p->ndevices == 1 ? "" : "s");
 	if (s->bench->machine)
 		text_printf(out, " of %s", s->bench->machine->name);
+	for (int i = 0; i < s->nset; i++)
+		text_printf(out, "%s%s", i ? ", " : " with ", s->set[i]);
 	if (p->position)
 		text_printf(out, ", %s", p->position);
 	text_printf(out, "; every device lacks at most %s, the larger tile is %s",
@@ -332,12 +334,18 @@ static json_t *result_sums_json(const struct shown *s, const struct measurement 
 void show_json(FILE *out, const struct shown *s, json_t *explanation)
 {
 	json_t *head = json_object(), *tail = json_object(), *notes = json_array();
+	json_t *set = json_array();
 
 	json_object_set_new(head, "schema", json_string("shardsim/1"));
 	json_object_set_new(head, "problem", problem_json(s->problem));
 	json_object_set_new(head, "platform",
 	                    s->bench->machine ? json_text(s->bench->machine->name)
 	                                      : json_null());
+	for (int i = 0; i < s->nset; i++)
+		json_array_append_new(set, json_text(s->set[i]));
+	if (s->nset)
+		json_object_set(head, "set", set);
+	json_decref(set);
 	putc('{', out);
 	put_members(out, head);
 	fputs(", \"results\": [", out);

@@ -19,6 +19,8 @@ struct shown {
 	const struct links_report *links; /* [n], NULL if not shown */
 	const struct timed *messages;     /* [n]: whose are shown; NULL: nobody's */
 	const char *const *note;          /* on the problem (notes.h); NULL: none */
+	const char *const *set; /* [nset]: figures of the machine that were changed */
+	int nset;
 	bool names_mesh; /* the mesh's names are ours, as no mesh was given */
 	int manual;      /* first dimensions that number manual groups (warning.h) */
 	bool warned;     /* it is of a warning */

@@ -16,6 +16,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 struct options {
 	const char *mapping, *format, *plot;
@@ -237,13 +238,47 @@ static int validate_programs(const struct options *o, struct arena *a)
 static const struct {
 	bool (*is)(const char *path);
 	int (*validate)(const struct options *o, struct arena *a);
+	const char *of; /* what their rows are timings of */
 } tables[] = {
-	{place_table_is, validate_placements},
-	{plan_timings_are, validate_plans},
-	{refit_table_is, validate_refits},
-	{step_table_is, validate_steps},
-	{program_table_is, validate_programs},
+	{place_table_is, validate_placements, "placements"},
+	{plan_timings_are, validate_plans, "plans"},
+	{refit_table_is, validate_refits, "refits"},
+	{step_table_is, validate_steps, "training steps"},
+	{program_table_is, validate_programs, "programs"},
 };
+enum { TABLES = sizeof(tables) / sizeof(*tables) };
+
+/* Returns the number of the kind of table that a file is; TABLES: any other file. */
+static int kind_of(const char *path)
+{
+	int kind = 0;
+
+	while (kind < TABLES && !tables[kind].is(path))
+		kind++;
+	return kind;
+}
+
+/* Refuses files of several kinds, which no one report is of. */
+static enum status check_kinds(const struct options *o, struct error *e)
+{
+	const char *first = o->file.at[0];
+	int kind = kind_of(first);
+
+	for (int i = 1; i < o->file.n; i++) {
+		int other = kind_of(o->file.at[i]);
+
+		/* Who reads it says what is wrong with a file that cannot be read. */
+		if (other != kind && access(first, R_OK) == 0 &&
+		    access(o->file.at[i], R_OK) == 0)
+			return error_set(
+				e, E_TYPE, (struct where){.file = o->file.at[i]},
+				"has timings of %s, and %s of %s: expected files of one "
+				"kind",
+				other < TABLES ? tables[other].of : "collectives", first,
+				kind < TABLES ? tables[kind].of : "collectives");
+	}
+	return OK;
+}
 
 static enum status check_folder(const char *path, struct error *e)
 {
@@ -293,18 +328,17 @@ int command_validate(int argc, char **argv)
 	struct arena *a = arena_new();
 	struct validation *v = NULL;
 	struct error e = {0};
-	int status = EXIT_DONE;
+	int status = EXIT_DONE, kind;
 
 	command_parse(&syntax, argc, argv);
-	if (check_table(&o, &e) != OK) {
+	if (check_kinds(&o, &e) != OK || check_table(&o, &e) != OK) {
 		status = command_misuse(&e);
 		arena_free(a);
 		return status;
 	}
-	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++) {
-		if (!tables[i].is(o.file.at[0]))
-			continue;
-		status = tables[i].validate(&o, a);
+	kind = kind_of(o.file.at[0]);
+	if (kind < TABLES) {
+		status = tables[kind].validate(&o, a);
 		arena_free(a);
 		return status;
 	}

@@ -11,13 +11,13 @@ struct fields {
 	size_t n;
 };
 
-static void add(struct fields *f, const void *field, size_t size)
+static void add_field(struct fields *f, const void *field, size_t size)
 {
 	memcpy(f->bytes + f->n, field, size);
 	f->n += size;
 }
 
-#define ADD(f, field) add(f, &(field), sizeof(field))
+#define ADD(f, field) add_field(f, &(field), sizeof(field))
 
 static void put(struct text *out, struct fields *f)
 {

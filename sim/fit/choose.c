@@ -82,6 +82,28 @@ static bool has_figure(const char *family, const char *figure, struct arena *a)
 	return family_figure(&value, a, family, figure, &e) == OK && value > 0;
 }
 
+/*
+ * Copies the choices that name a figure and returns their number. Of a family, not of a log of
+ * one machine, figures are closed too that are another family's or that too few timings tell.
+ */
+static int keep_choices(struct fit_choice *out,
+                        const struct fit_choice choice[FIT_CHOICES_MAX],
+                        const char *family, int64_t rows, struct arena *a)
+{
+	int n = 0;
+
+	for (int i = 0; i < FIT_CHOICES_MAX; i++)
+		if (choice[i].figure)
+			out[n++] = choice[i];
+	for (int i = 0; i < n && family; i++) {
+		if (!out[i].why && family_borrows(family, out[i].figure, a))
+			out[i].why = "it is another family's";
+		if (!out[i].why && rows < FIT_ROWS_LEAST)
+			out[i].why = "there are too few timings";
+	}
+	return n;
+}
+
 int fit_choices(struct fit_choice *out, const struct validation *v, const char *family,
                 bool log, struct arena *a)
 {
@@ -120,6 +142,10 @@ int fit_choices(struct fit_choice *out, const struct validation *v, const char *
 	                   : if_not(log || family_open(family, "nic.bandwidth", a),
 	                            documented)},
 		{"net_step", if_not(s.across, one)},
+		{"net_latency_s",
+	         !s.across ? one
+	                   : if_not(has_figure(family, "net_latency_s", a),
+	                            "its network's software is not known to add one")},
 		{"net_fill_s", if_not(s.across, one)},
 		{"net_growth",
 	         !s.across
@@ -138,19 +164,9 @@ int fit_choices(struct fit_choice *out, const struct validation *v, const char *
 	                            "its network is not known to have one")},
 	};
 
-	int n = 0;
 
 	_Static_assert(sizeof(choice) / sizeof(*choice) == FIT_CHOICES_MAX, "all fit");
-	for (int i = 0; i < FIT_CHOICES_MAX; i++)
-		if (choice[i].figure)
-			out[n++] = choice[i];
-	for (int i = 0; i < n && !log; i++) {
-		if (!out[i].why && family_borrows(family, out[i].figure, a))
-			out[i].why = "it is another family's";
-		if (!out[i].why && s.rows < FIT_ROWS_LEAST)
-			out[i].why = "there are too few timings";
-	}
-	return n;
+	return keep_choices(out, choice, log ? NULL : family, s.rows, a);
 }
 
 const char **fit_constants(const struct validation *v, const char *family,

@@ -14,7 +14,7 @@ struct fit_choice {
  * Texts are the arena's. In a `log`, all of whose timings are of one machine, documented
  * bandwidths are open, and those inside nodes may decide what goes over several.
  */
-enum { FIT_CHOICES_MAX = 15, FIT_ROWS_LEAST = 10 };
+enum { FIT_CHOICES_MAX = 16, FIT_ROWS_LEAST = 10 };
 int fit_choices(struct fit_choice *out, const struct validation *v, const char *family,
                 bool log, struct arena *a);
 
@@ -27,8 +27,8 @@ int fit_choices(struct fit_choice *out, const struct validation *v, const char *
  * all-gathers or reduce-scatters, which are rings, among those; - net_growth, if those
  * rings and others are over three numbers of nodes, since two would say nothing of its form;
  * - net_send_share and net_send_s, with all-to-alls or permutes over several nodes; -
- * send_wait_s, with all-to-alls among 32 devices of a node; - net_rendezvous_s, where the family
- * has it; - bandwidths that are open (family_open()).
+ * send_wait_s, with all-to-alls among 32 devices of a node; - net_latency_s and
+ * net_rendezvous_s, where the family has them; - bandwidths that are open (family_open()).
  *
  * What the family takes from another one (family_borrows()) is left so, and everything where
  * the family has fewer than FIT_ROWS_LEAST rows, except for a log.

@@ -14,7 +14,9 @@
  * steps of 512 nodes are 3 times as long as those of 2. Sends: a proxy thread posts one in a
  * few us; they reach 0.9 of what rings do. Steps and fills of networks and further launches
  * of a process: the middle (geometric mean) of what fits of families say, 1.8, 17 us and 2.9
- * us, since clusters differ by a factor. These, growth, sends, and in part the launches, were
+ * us, since clusters differ by a factor. Latencies of a network's software: libfabric's plugin
+ * tells NCCL 75 us of EFA on P4d and P5, 150 us of the first EFA, and since 2025 35 us of P5en
+ * and P6 (github.com/aws/aws-ofi-nccl/pull/901), to choose algorithms by. These, growth, sends, and in part the launches, were
  * read off timings that are fitted as well: they keep constants sane where timings say little,
  * and prove nothing.
  *
@@ -25,6 +27,7 @@
 static const struct figure_prior priors[TUNINGS] = {
 	[TUNING_STEP] = {1, 2, 0, 0.5, 5},
 	[TUNING_NET_STEP] = {2, 2, 0, 0, 0},
+	[TUNING_NET_LATENCY_S] = {50e-6, 3, 0, 1e-6, 150e-6},
 	[TUNING_NET_POST_S] = {2e-6, 2, 0, 0, 0},
 	[TUNING_NET_GROWTH] = {0.2, 2, 0, 0, 0},
 	[TUNING_FILL_S] = {2e-6, 2, 0, 1e-6, 60e-6},

@@ -100,7 +100,10 @@ static struct fit fit_rows(struct fitting *f, double *x, double *se)
 	return fit_run(&m, x, se);
 }
 
-/* Fits without each set in turn and predicts it. */
+/*
+ * Fits without each set in turn and predicts it; the only one of a family from priors, but of
+ * a log, which is one set.
+ */
 static void cross_validate(struct family_fit *out, struct fitting *f, struct arena *a)
 {
 	double x[FIT_FIGURES_MAX], se[FIT_FIGURES_MAX];
@@ -108,7 +111,7 @@ static void cross_validate(struct family_fit *out, struct fitting *f, struct are
 
 	out->nsets = rows_sets(&out->set, f, a);
 	out->residual = arena_alloc(a, f->n, sizeof(*out->residual));
-	for (int k = 0; k < out->nsets && out->nsets > 1; k++) {
+	for (int k = 0; k < out->nsets && !(f->log && out->nsets == 1); k++) {
 		f->without = out->set[k].set;
 		for (int i = 0; i < f->nfigures; i++)
 			x[i] = f->start[i];

@@ -42,8 +42,8 @@ struct family_fit {
 	size_t nlarge;                    /* rows of FIT_LARGE bytes or more */
 	double large_before, large_after; /* the same of these */
 	int nsets;
-	struct left_out_set *set;      /* [nsets]; none where there is only one set */
-	struct fit_residual *residual; /* [n], set after set; none where there is only one */
+	struct left_out_set *set;      /* [nsets]; of a log, names alone where there is one */
+	struct fit_residual *residual; /* [n], set after set; none of a log of one */
 	size_t nresiduals;
 	bool converged;
 	/* Of a log: other constants that explain it about as well, or NULL. */

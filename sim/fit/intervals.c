@@ -9,8 +9,8 @@
 /* Pairs of set and collective that a family needs for as much weight as all families. */
 static const double SHRINK = 5;
 
-/* The share of timings that intervals are to hold, and its quantile of a normal. */
-static const double HELD = 0.8, HELD_SIGMAS = 0.84;
+/* The share of timings that intervals are to hold. */
+static const double HELD = 0.8;
 
 /* A timing of the class that is summed up. */
 struct point {
@@ -197,7 +197,7 @@ static double beyond(const struct points *p, size_t i)
 /*
  * Returns the share of the spread between sets that quantiles lack: the least with which
  * the intervals that other sets make hold HELD of the timings, all pairs of equal weight, and
- * with a confidence of HELD.
+ * of one pair more.
  */
 static double share_of(const struct points *p)
 {
@@ -209,7 +209,7 @@ static double share_of(const struct points *p)
 		lack[i].e = beyond(p, i);
 		pairs += lack[i].weight;
 	}
-	held = fmin(HELD + HELD_SIGMAS * sqrt(HELD * (1 - HELD) / fmax(pairs, 1)), 1);
+	held = fmin(HELD * (pairs + 1) / fmax(pairs, 1), 1);
 	qsort(lack, p->n, sizeof(*lack), by_error);
 	for (size_t i = 0; i < p->n && below < held * pairs * (1 - 1e-12); i++) {
 		below += lack[i].weight;
@@ -249,6 +249,28 @@ static int by_name(const void *a, const void *b)
 	return order ? order : strcmp(x->collective, y->collective);
 }
 
+/*
+ * Prints what a family's sends over a network are sure to where no timings say it and their
+ * cost is another family's.
+ */
+static void sends_print(struct text *out, const struct points *p, const char *family,
+                        int64_t from_bytes, double tau)
+{
+	static const char *const name[] = {"all-to-all", "permute"};
+	struct arena *a = arena_new();
+
+	for (int i = 0; i < 2 && family_borrows(family, "net_send_s", a); i++) {
+		struct which which = {family, name[i]};
+		struct width w = width_of(p, which);
+
+		if (quantiles_of(p, which).pairs > 0)
+			continue;
+		w.pairs = 0;
+		row_print(out, family, name[i], from_bytes, true, &w, unknown(0) * tau);
+	}
+	arena_free(a);
+}
+
 /* Prints a class: all families, each family, and its collectives, by name. */
 static void class_print(struct text *out, const struct points *p, int64_t from_bytes,
                         bool several)
@@ -264,8 +286,11 @@ static void class_print(struct text *out, const struct points *p, int64_t from_b
 		const struct point *q = &named.at[i];
 
 		w = width_of(p, (struct which){q->family, NULL});
-		if (is_first(&named, i, false))
+		if (is_first(&named, i, false)) {
 			row_print(out, q->family, "*", from_bytes, several, &w, tau);
+			if (several)
+				sends_print(out, p, q->family, from_bytes, tau);
+		}
 		w = width_of(p, (struct which){q->family, q->collective});
 		if (is_first(&named, i, true))
 			row_print(out, q->family, q->collective, from_bytes, several,

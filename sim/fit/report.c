@@ -111,7 +111,10 @@ static void all_row(struct pen_table *t, struct arena *a, const char *name, size
 	cell[3] = arena_printf(a, "%.3f", exp(sum / (double)rows));
 }
 
-/* Prints every set as predicted from the others of its family; the mean counts rows. */
+/*
+ * Prints every set as predicted from the others of its family, the only one of a family from
+ * priors; the mean counts rows, and not those.
+ */
 static void left_out_table(const struct pen *pen, const struct family_fit *fit, int n)
 {
 	static const char *const head[] = {"family", "set left out", "timings", "error"};
@@ -133,8 +136,8 @@ static void left_out_table(const struct pen *pen, const struct family_fit *fit, 
 			cell[0] = fit[i].family;
 			cell[1] = s->set;
 			cell[2] = words_count(a, only ? fit[i].n : s->n);
-			cell[3] = only ? "the only set"
-			               : arena_printf(a, "%.3f", s->error);
+			cell[3] = arena_printf(a, "%.3f%s", s->error,
+			                       only ? " by priors" : "");
 			if (only)
 				continue;
 			rows += s->n;

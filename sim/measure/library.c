@@ -56,7 +56,8 @@ static bool protocol_known(struct text *known, const char *name)
 static bool launch_has(const struct machine *m, enum launch_mode mode)
 {
 	return mode == LAUNCH_PROCESS || mode == LAUNCH_XLA ||
-	       (mode == LAUNCH_EAGER && profile_of_fabric(m, 0)->library) ||
+	       ((mode == LAUNCH_EAGER || mode == LAUNCH_MPI) &&
+	        profile_of_fabric(m, 0)->library) ||
 	       (mode == LAUNCH_SINGLE && m->tuning.value[TUNING_LAUNCH_EACH_S] > 0) ||
 	       (mode == LAUNCH_GRAPH && m->tuning.value[TUNING_LAUNCH_GRAPH_S] > 0);
 }

@@ -155,10 +155,15 @@ bool perf_time(struct perf_run *out, const struct perf *p, int64_t bytes,
 		return false;
 	if (!p->by_round)
 		r.wire_s = clock(self, &l.schedule, message, sizeof(message));
-	if (r.wire_s < 0)
+	*out = (struct perf_run){r.wire_s + l.launch_s, l.algorithm, l.protocol, NULL};
+	if (r.wire_s == CLOCK_REFUSED_S) {
+		out->time_s = NAN;
+		out->refusal = arena_strdup(a, message);
+	} else if (r.wire_s < 0) {
 		text_printf(why, "%s", message);
-	*out = (struct perf_run){r.wire_s + l.launch_s, l.algorithm, l.protocol};
-	return r.wire_s >= 0;
+		return false;
+	}
+	return true;
 }
 
 double perf_bus_factor(const char *collective, int32_t devices)
@@ -187,7 +192,10 @@ bool perf_measure(struct perf_row *out, const struct perf *p, int64_t bytes,
 	out->time_s = run.time_s;
 	out->algorithm = run.algorithm;
 	out->protocol = run.protocol;
-	out->algbw_Bps = out->time_s > 0 ? (double)bytes / out->time_s : 0;
+	out->refusal = run.refusal;
+	out->algbw_Bps = run.refusal         ? NAN
+	                 : out->time_s > 0 ? (double)bytes / out->time_s
+	                                   : 0;
 	out->busbw_Bps = out->algbw_Bps * perf_bus_factor(p->collective, p->groups.size);
 	out->bound_s = least_s(p, bytes, a);
 	return true;

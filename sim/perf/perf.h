@@ -30,6 +30,8 @@ struct perf_row {
 	const char *algorithm, *protocol; /* protocol NULL where there is none */
 	double bound_s; /* no algorithm is faster; the launch is not in it */
 	struct likely likely_s; /* between which the time is; NaN: not known */
+	/* Why the clock refuses this size, or NULL; time and bandwidths are NaN then. */
+	const char *refusal;
 };
 
 /* Stores between which a measured row's time is. */
@@ -60,7 +62,7 @@ double perf_bus_factor(const char *collective, int32_t devices);
  * Measures the collective at that size by a clock. Strings are borrowed from the
  * library, other memory is taken from `a`. It returns false, with the reason in `why`,
  * if there is no way between two devices, if a forced algorithm does not apply, or if
- * the clock refuses.
+ * the clock fails. Where the clock refuses the size the row has the reason and no time.
  */
 bool perf_measure(struct perf_row *out, const struct perf *p, int64_t bytes,
                   clock_fn *clock, void *self, struct arena *a, struct text *why);
@@ -72,10 +74,14 @@ bool perf_measure(struct perf_row *out, const struct perf *p, int64_t bytes,
 bool perf_problem(struct problem *out, const struct perf *p, int64_t bytes,
                   struct arena *a);
 
-/* What perf_time() measures: a row without bound and bandwidths, for fits. */
+/*
+ * What perf_time() measures: a row without bound and bandwidths, for fits. Where the clock
+ * refuses there is a reason in place of the time, which is NaN then.
+ */
 struct perf_run {
 	double time_s;
 	const char *algorithm, *protocol;
+	const char *refusal; /* or NULL */
 };
 
 bool perf_time(struct perf_run *out, const struct perf *p, int64_t bytes,

@@ -18,6 +18,12 @@ static void time_print(struct text *out, int width, double s)
 		text_printf(out, " %*.*f", width, us < 1e4 ? 2 : us < 1e5 ? 1 : 0, us);
 }
 
+/* Returns simulated over measured; NaN where either is missing. */
+static double ratio(const struct perf_table *t, int i)
+{
+	return t->row[i].time_s / t->measured_s[i];
+}
+
 /* Ends a line, without spaces before its end. */
 static void line_end(struct text *out)
 {
@@ -55,17 +61,20 @@ void perf_show_text(struct text *out, const struct perf_table *t)
 		text_printf(out, " %12lld %13lld %7s", (long long)r->bytes,
 		            (long long)r->count, "float");
 		time_print(out, 10, r->time_s);
-		text_printf(out, " %8.2f %8.2f", r->algbw_Bps * 1e-9,
-		            r->busbw_Bps * 1e-9);
+		if (r->refusal)
+			text_printf(out, " %8s %8s", "-", "-");
+		else
+			text_printf(out, " %8.2f %8.2f", r->algbw_Bps * 1e-9,
+			            r->busbw_Bps * 1e-9);
 		time_print(out, 10, r->bound_s);
 		text_printf(out, "  %-11s %-8s", r->algorithm,
 		            r->protocol ? r->protocol : "-");
 		if (t->measured_s) {
 			time_print(out, 10, t->measured_s[i]);
-			if (isnan(t->measured_s[i]))
+			if (isnan(ratio(t, i)))
 				text_printf(out, " %7s", "-");
 			else
-				text_printf(out, " %7.3f", r->time_s / t->measured_s[i]);
+				text_printf(out, " %7.3f", ratio(t, i));
 		}
 		if (sure) {
 			time_print(out, 10, r->likely_s.low);
@@ -73,6 +82,15 @@ void perf_show_text(struct text *out, const struct perf_table *t)
 		}
 		line_end(out);
 	}
+}
+
+/* Prints a field of CSV after others, with so many digits; NaN is empty. */
+static void field_print(struct text *out, double x, int digits)
+{
+	if (isnan(x))
+		text_printf(out, ",");
+	else
+		text_printf(out, ",%.*g", digits, x);
 }
 
 void perf_show_csv(struct text *out, const struct perf_table *t)
@@ -84,20 +102,20 @@ void perf_show_csv(struct text *out, const struct perf_table *t)
 	for (int i = 0; i < t->n; i++) {
 		const struct perf_row *r = &t->row[i];
 
-		text_printf(out, "%s,%d,%lld,%.9g,%.9g,%.9g,%s,%s,%.9g", t->collective,
-		            (int)t->devices, (long long)r->bytes, r->time_s * 1e6,
-		            r->algbw_Bps * 1e-9, r->busbw_Bps * 1e-9, r->algorithm,
-		            r->protocol ? r->protocol : "", r->bound_s * 1e6);
-		if (t->measured_s && isnan(t->measured_s[i]))
-			text_printf(out, ",,");
-		else if (t->measured_s)
-			text_printf(out, ",%.9g,%.6g", t->measured_s[i] * 1e6,
-			            r->time_s / t->measured_s[i]);
-		if (isnan(r->likely_s.low))
-			text_printf(out, ",,\n");
-		else
-			text_printf(out, ",%.9g,%.9g\n", r->likely_s.low * 1e6,
-			            r->likely_s.high * 1e6);
+		text_printf(out, "%s,%d,%lld", t->collective, (int)t->devices,
+		            (long long)r->bytes);
+		field_print(out, r->time_s * 1e6, 9);
+		field_print(out, r->algbw_Bps * 1e-9, 9);
+		field_print(out, r->busbw_Bps * 1e-9, 9);
+		text_printf(out, ",%s,%s", r->algorithm, r->protocol ? r->protocol : "");
+		field_print(out, r->bound_s * 1e6, 9);
+		if (t->measured_s) {
+			field_print(out, t->measured_s[i] * 1e6, 9);
+			field_print(out, ratio(t, i), 6);
+		}
+		field_print(out, r->likely_s.low * 1e6, 9);
+		field_print(out, r->likely_s.high * 1e6, 9);
+		text_printf(out, "\n");
 	}
 }
 
@@ -105,21 +123,19 @@ static json_t *perf_row_json(const struct perf_table *t, int i)
 {
 	const struct perf_row *r = &t->row[i];
 	json_t *row =
-		json_pack("{s:I,s:f,s:f,s:f,s:s,s:s?,s:f,s:o}", "bytes",
-	                  (json_int_t)r->bytes, "time_s", r->time_s, "algbw_Bps",
-	                  r->algbw_Bps, "busbw_Bps", r->busbw_Bps, "algorithm",
-	                  r->algorithm, "protocol", r->protocol, "bound_s", r->bound_s, "interval_s",
-	                  likely_json(&r->likely_s));
+		json_pack("{s:I,s:o,s:o,s:o,s:s,s:s?,s:f,s:o}", "bytes",
+	                  (json_int_t)r->bytes, "time_s", json_known(r->time_s),
+	                  "algbw_Bps", json_known(r->algbw_Bps), "busbw_Bps",
+	                  json_known(r->busbw_Bps), "algorithm", r->algorithm,
+	                  "protocol", r->protocol, "bound_s", r->bound_s,
+	                  "interval_s", likely_json(&r->likely_s));
 
+	if (r->refusal)
+		json_object_set_new(row, "refusal", json_text(r->refusal));
 	if (!t->measured_s)
 		return row;
-	json_object_set_new(row, "measured_s",
-	                    isnan(t->measured_s[i]) ? json_null()
-	                                            : json_real(t->measured_s[i]));
-	json_object_set_new(row, "ratio",
-	                    isnan(t->measured_s[i])
-	                            ? json_null()
-	                            : json_real(r->time_s / t->measured_s[i]));
+	json_object_set_new(row, "measured_s", json_known(t->measured_s[i]));
+	json_object_set_new(row, "ratio", json_known(ratio(t, i)));
 	return row;
 }
 

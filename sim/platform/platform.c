@@ -289,6 +289,7 @@ enum status platform_text(struct text *out, struct arena *a, const char *spec,
 	struct error local = {0};
 	struct loader l = {.error = e ? e : &local};
 	struct parts parts;
+	const char *given = spec;
 
 	if (is_file(spec)) {
 		if (read_loader(&l, a, spec, set, nset) == OK)
@@ -297,6 +298,7 @@ enum status platform_text(struct text *out, struct arena *a, const char *spec,
 	           take_apart(&parts, a, spec, set, nset, l.error) == OK) {
 		platform_generate(out, NULL, a, parts.base, parts.set, parts.nset,
 		                  brief, l.error);
+		platform_point(l.error, given, set, nset);
 	}
 	return l.error->code;
 }

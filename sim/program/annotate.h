@@ -16,7 +16,7 @@
 bool program_annotate(struct text *out, struct arena *a, const struct program *p,
                       const struct shardings *s, struct text *why);
 
-/* Whether it is HLO's text, which says shardings in HLO's way. */
+/* Returns whether it is HLO's text, which says shardings in HLO's way. */
 bool program_is_hlo(const struct program *p);
 
 #endif

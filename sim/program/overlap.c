@@ -186,7 +186,8 @@ static double run_region(struct overlapper *o, int32_t region, double runs,
 	r.within_end = arena_alloc(scratch, n, sizeof(*r.within_end));
 	inner = time_steps(o, &r, runs, trips);
 	timeline_run(&line, scratch,
-	             &(struct timeline_ask){o->p, &r.k.flat, r.step, o->overlap, trips});
+	             &(struct timeline_ask){o->p, &r.k.flat, r.step, o->overlap, trips,
+		                    NULL});
 	/* A loop is one step of the line, in which its own collectives were waited for. */
 	*compute_s = line.compute_s + inner;
 	for (int64_t i = 0; i < r.k.flat.step.n; i++)

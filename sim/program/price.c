@@ -5,6 +5,7 @@
 #include "program/read/trips.h"
 
 #include <math.h>
+#include <string.h>
 
 void program_replicate(struct program *p)
 {
@@ -183,8 +184,29 @@ static void warn_custom(struct program *p)
 	}
 }
 
-/* Whether collectives are among the devices that the program runs on; replicated it has one. */
-static bool check_devices(const struct program *p, struct text *why)
+/* Returns the place of an op's name in the program's text, or else that of its line. */
+static struct where place_of(const struct program *p, const struct instruction *op)
+{
+	struct where at = {.file = p->file, .line = (unsigned)op->line, .col = 1};
+	const char *start = p->text, *end;
+
+	for (int32_t line = 1; line < op->line && start; line++) {
+		start = strchr(start, '\n');
+		start = start ? start + 1 : NULL;
+	}
+	if (!start)
+		return at;
+	end = start + strcspn(start, "\n");
+	if (op->name.at >= start && op->name.at < end)
+		at.col = 1 + (unsigned)(op->name.at - start);
+	return at;
+}
+
+/*
+ * Returns whether collectives are among the devices that the program runs on; replicated it
+ * has one. Stores the place of the first that is not.
+ */
+static bool check_devices(struct where *at_op, const struct program *p, struct text *why)
 {
 	for (int64_t i = 0; i < p->op.n; i++) {
 		const struct instruction *op = &p->op.at[i];
@@ -203,10 +225,10 @@ static bool check_devices(const struct program *p, struct text *why)
 		}
 		if (most < p->ndevices)
 			continue;
+		*at_op = place_of(p, op);
 		text_printf(why,
-		            "line %d: a collective with device %lld in a program "
-		            "that runs on %d",
-		            (int)op->line, (long long)most, (int)p->ndevices);
+		            "a collective with device %lld in a program that runs on %d",
+		            (long long)most, (int)p->ndevices);
 		return false;
 	}
 	return true;
@@ -217,9 +239,10 @@ bool program_price(struct program_price *out, struct arena *a, struct program *p
                    struct text *why)
 {
 	struct pricer_state s = {.out = out, .a = a, .p = p};
-	bool good = check_devices(p, why);
+	bool good;
 
 	*out = (struct program_price){.program = p, .machine = m};
+	good = check_devices(&out->at, p, why);
 	s.runs = arena_alloc(a, (size_t)p->region.n, sizeof(*s.runs));
 	s.runs[p->entry] = 1;
 	if (!o->raw && p->stage != STAGE_OPTIMISED) {

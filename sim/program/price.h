@@ -33,6 +33,7 @@ struct program_price {
 	/* Of one device. */
 	double flops, dot_flops, transcendentals;
 	const char *why; /* what is not known, or NULL */
+	struct where at; /* of the op that program_price() refuses; no file: of none */
 };
 
 /*
@@ -53,7 +54,7 @@ struct price_options {
 /*
  * Prices the program; the machine may be NULL. All is the arena's. False with the reason in
  * `why` if it has more calls than can be put in line, or collectives with devices that it
- * does not run on.
+ * does not run on, whose place is in out->at.
  */
 bool program_price(struct program_price *out, struct arena *a, struct program *p,
                    const struct machine *m, const struct price_options *o,

@@ -13,8 +13,8 @@ struct listing {
 	int64_t most, shown, left;
 };
 
-static void add(struct listing *l, const char *kind, const char *name, int32_t number,
-                struct span source)
+static void list_sharding(struct listing *l, const char *kind, const char *name,
+                          int32_t number, struct span source)
 {
 	const struct sharding *s = &l->s->at[l->s->of[number]];
 	struct layout layout = sharding_layout(s);
@@ -56,8 +56,8 @@ static void add_dots(struct listing *l)
 		const struct instruction *op = &l->p->op.at[i];
 
 		if (op->code == HLO_DOT)
-			add(l, "dot", name_of(l->a, op->name), op->first_value,
-			    op_source_name(l->p, op));
+			list_sharding(l, "dot", name_of(l->a, op->name), op->first_value,
+			              op_source_name(l->p, op));
 	}
 }
 
@@ -80,15 +80,16 @@ void program_show_shardings(struct text *out, struct arena *a, const struct prog
 		const struct instruction *op =
 			&p->op.at[p->value.at[entry->param.at[i]].op];
 
-		add(&l, "argument", name_of(a, op->name), entry->param.at[i],
-		    op->op_name);
+		list_sharding(&l, "argument", name_of(a, op->name), entry->param.at[i],
+		              op->op_name);
 	}
 	l.shown = 0;
 	add_dots(&l);
 	l.shown = 0;
 	for (int32_t i = 0; i < entry->result.n; i++)
-		add(&l, "result", arena_printf(a, "%d", (int)i), (int32_t)p->value.n + i,
-		    op_source_name(p, &p->op.at[p->value.at[entry->result.at[i]].op]));
+		list_sharding(
+			&l, "result", arena_printf(a, "%d", (int)i), (int32_t)p->value.n + i,
+			op_source_name(p, &p->op.at[p->value.at[entry->result.at[i]].op]));
 	columns_print(out, &l.table, 2);
 	if (l.left)
 		text_printf(out, "  and %lld more\n", (long long)l.left);

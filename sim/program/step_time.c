@@ -1,6 +1,7 @@
 #include "program/step_time.h"
 
 #include <math.h>
+#include <string.h>
 
 static const int32_t *first_devices(struct arena *a, int32_t n)
 {
@@ -24,12 +25,20 @@ static enum status write_and_read(struct step_time *out, struct arena *a,
 		                         e);
 	else
 		status = error_set(e, E_TYPE, at, "%s", why.s);
+	if (status == OK) { /* the text is of any step, the program of this model's */
+		const char *name = arena_strdup(a, m->name);
+
+		out->program.name = (struct span){name, (int32_t)strlen(name)};
+	}
 	text_free(&text);
 	text_free(&why);
 	return status;
 }
 
-/* How many devices of the job from the first on are joined by the nearest fabric. */
+/*
+ * Returns how many devices of the job from the first on are joined by the nearest
+ * fabric.
+ */
 static int64_t node_devices(const struct machine *m, const int32_t *devices, int64_t n)
 {
 	const int32_t *domain = m->fabric[0].domain;

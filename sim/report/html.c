@@ -80,7 +80,7 @@ static void write_card(FILE *out, const char *name, size_t n, bool bad)
 	        bad && n ? " class=\"bad\"" : "", name, n);
 }
 
-/* How many scenarios: cases lie in a row by scenario. */
+/* Returns how many scenarios: cases lie in a row by scenario. */
 static size_t count_scenarios(const struct page *p)
 {
 	size_t n = 0;

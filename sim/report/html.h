@@ -72,7 +72,10 @@ void html_end(FILE *out);
 
 struct pen pen_html(FILE *out, struct arena *a);
 
-/* Escapes what HTML takes for markup, also in attributes; the arena's. */
+/*
+ * Returns the text with what HTML takes for markup escaped, also in attributes, and with
+ * controls of the direction of text replaced; the arena's.
+ */
 const char *html_escape(struct arena *a, const char *text);
 
 /* Makes an id of a text ("tpu-v4-4x4x4-model"); the arena's. */

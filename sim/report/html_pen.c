@@ -1,5 +1,6 @@
 /* Headings, paragraphs and tables as HTML. */
 #include "report/html.h"
+#include "text/words.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -13,8 +14,12 @@ const char *html_escape(struct arena *a, const char *text)
 
 	for (; *text; text++) {
 		const char *as = special[(unsigned char)*text];
+		int turn = words_direction_control(text);
 
-		if (as)
+		if (turn) {
+			text_printf(&out, "%s", WORDS_REPLACED);
+			text += turn - 1;
+		} else if (as)
 			text_printf(&out, "%s", as);
 		else
 			text_append(&out, (unsigned char)*text < ' ' ? " " : text, 1);

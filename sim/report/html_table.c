@@ -99,14 +99,18 @@ static void write_item(const struct page *p, const struct html_case *c)
 
 /* --- JSON --------------------------------------------------------------------------- */
 
-/* A string that is harmless inside a script element. */
+/* Writes a string that is harmless inside a script element and where the script shows it. */
 static void write_string(FILE *out, const char *s)
 {
 	fputc('"', out);
 	for (; *s; s++) {
 		unsigned char c = (unsigned char)*s;
+		int turn = words_direction_control(s);
 
-		if (c < ' ' || strchr("\"\\<>&", c))
+		if (turn) {
+			fputs(WORDS_REPLACED, out);
+			s += turn - 1;
+		} else if (c < ' ' || strchr("\"\\<>&", c))
 			fprintf(out, "\\u%04x", c);
 		else
 			fputc(c, out);

@@ -181,6 +181,7 @@ static void write_plot(FILE *out, const char *terminal, const void *self)
 {
 	const struct drawing *d = self;
 	const struct figure f = {.title = d->heading,
+	                         .plain = true,
 	                         .legend = d->plot.planner,
 	                         .nlegend = d->plot.nplanners,
 	                         .panel = d->title.at,

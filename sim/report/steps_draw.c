@@ -19,7 +19,7 @@ double step_part_s(const struct row *r, int part)
 	return isnan(s[part]) ? 0 : s[part];
 }
 
-/* How many of a group's steps have a time: they stand first. */
+/* Returns how many of a group's steps have a time: they stand first. */
 static size_t timed(const struct step_group *g)
 {
 	size_t n = 0;
@@ -112,7 +112,7 @@ static void panel(FILE *out, const struct step_group *g)
 	        "set format y '%%g'\nset xtics 1,%zu norotate\nset ytics auto\n"
 	        "set ylabel 'seconds of a step'\nset xlabel 'steps, the fastest "
 	        "first'\n"
-	        "set boxwidth 0.8\nset style fill solid noborder\nplot ",
+	        "set boxwidth 0.8\nset style fill solid border rgb 'white'\nplot ",
 	        n, 1 + n / 20);
 	for (int k = STEP_PARTS; k-- > 0;)
 		fprintf(out, "$steps using 1:%d with boxes lc rgb '%s' notitle%s",
@@ -125,6 +125,8 @@ static void write_plot(FILE *out, const char *terminal, const void *self)
 	const struct figure f = {.title = d->heading,
 	                         .legend = step_part_names,
 	                         .nlegend = STEP_PARTS,
+	                         .bars = true,
+	                         .plain = true,
 	                         .panel = d->title,
 	                         .npanels = d->n};
 

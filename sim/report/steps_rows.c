@@ -2,6 +2,7 @@
 #include "report/data.h"
 #include "report/select.h"
 #include "report/steps.h"
+#include "text/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,9 +15,9 @@ bool report_of_steps(const struct row *rows, size_t n)
 
 static int compare_groups(const struct row *a, const struct row *b)
 {
-	int order = strcmp(a->family, b->family);
+	int order = order_compare(a->family, b->family);
 
-	return order ? order : strcmp(a->platform, b->platform);
+	return order ? order : order_compare(a->platform, b->platform);
 }
 
 static int by_group_and_time(const void *a, const void *b)
@@ -29,7 +30,7 @@ static int by_group_and_time(const void *a, const void *b)
 		order = isnan(x->time_s) - isnan(y->time_s);
 	if (!order && x->time_s != y->time_s && !isnan(x->time_s))
 		return x->time_s < y->time_s ? -1 : 1;
-	return order ? order : strcmp(x->scenario, y->scenario);
+	return order ? order : order_compare(x->scenario, y->scenario);
 }
 
 static bool is_baseline(const struct row *r, const char *name)

@@ -117,12 +117,12 @@ static void bind_field(sqlite3_stmt *to, int index, const struct row_column *c,
 }
 
 /* Adds or replaces a row; returns SQLite's code, whose message is there. */
-static int put_row(struct store *s, const struct row *r, const char *key)
+static int put_row(struct store *s, const struct row *r, const char *key, int64_t sum)
 {
 	for (int c = 0; c < ROW_COLUMNS; c++)
 		bind_field(s->replace, c + 1, &row_columns[c], r);
 	sqlite3_bind_text(s->replace, ROW_COLUMNS + 1, key, -1, SQLITE_STATIC);
-	sqlite3_bind_int64(s->replace, ROW_COLUMNS + 2, checksum(r, key));
+	sqlite3_bind_int64(s->replace, ROW_COLUMNS + 2, sum);
 	sqlite3_step(s->replace);
 	return sqlite3_reset(s->replace);
 }
@@ -146,15 +146,29 @@ static int put_log(struct store *s, const struct row *r, const char *log)
 	return sqlite3_reset(statement);
 }
 
+int64_t row_sum(const struct row *r, struct digest key)
+{
+	char text[DIGEST_TEXT];
+
+	digest_print(text, key);
+	return checksum(r, text);
+}
+
 enum status store_put(struct store *s, const struct row *r, struct digest key,
                       const char *log, struct error *e)
+{
+	return store_put_summed(s, r, key, row_sum(r, key), log, e);
+}
+
+enum status store_put_summed(struct store *s, const struct row *r, struct digest key,
+                             int64_t sum, const char *log, struct error *e)
 {
 	char text[DIGEST_TEXT];
 
 	if (store_begin(s, e) != OK)
 		return e->code;
 	digest_print(text, key);
-	if (put_row(s, r, text) != SQLITE_OK || put_log(s, r, log) != SQLITE_OK)
+	if (put_row(s, r, text, sum) != SQLITE_OK || put_log(s, r, log) != SQLITE_OK)
 		return store_error(s, e, "cannot add a row");
 	return OK;
 }

@@ -110,6 +110,9 @@ extern const struct row_column {
 void row_pack(struct text *out, const struct row *r);
 bool row_unpack(struct row *out, const char *bytes, size_t n);
 
+/* Returns the checksum with which a row and the key of its case are stored. */
+int64_t row_sum(const struct row *r, struct digest key);
+
 /* --- the file ----------------------------------------------------------------------- */
 
 struct store;
@@ -139,6 +142,13 @@ const char *store_damage(const struct store *s);
  */
 enum status store_put(struct store *s, const struct row *r, struct digest key,
                       const char *log, struct error *e);
+
+/*
+ * Does the same with the row_sum() that another process has made of the row and its key; a
+ * wrong one makes the row a damaged one.
+ */
+enum status store_put_summed(struct store *s, const struct row *r, struct digest key,
+                             int64_t sum, const char *log, struct error *e);
 
 /* Takes out the rows whose key is not in the set, and stores how many they were. */
 enum status store_keep(struct store *s, const struct digests *keys, int64_t *gone,

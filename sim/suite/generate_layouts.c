@@ -184,8 +184,9 @@ static bool found_new(struct table *found, const struct pairs *p, int32_t n)
 }
 
 /*
- * How many draws in a row may find nothing new after n pairs: pairs that are a thousand times
- * rarer than the others are still found, but few possibilities are not drawn from for long.
+ * Returns how many draws in a row may find nothing new after n pairs: pairs that are a
+ * thousand times rarer than the others are still found, but few possibilities are not
+ * drawn from for long.
  */
 static int64_t patience(int32_t n)
 {

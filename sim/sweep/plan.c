@@ -108,14 +108,22 @@ int64_t sweep_cases(const struct sweep *s)
 	return n;
 }
 
-/* Returns the digest of what a case measures, whatever program does it. */
-static struct digest case_digest(const struct sweep *s, int platform, int32_t scenario,
-                                 int unit)
+/* Returns the digest that those of all cases of a scenario on a platform begin with. */
+static struct digest cases_start(const struct sweep *s, int platform, int32_t scenario)
 {
 	struct digest d = digest_start();
 
 	digest_add(&d, s->scenario_digest[scenario]);
 	digest_add(&d, s->platform_digest[platform]);
+	return d;
+}
+
+/*
+ * Returns the digest of what a case measures, whatever program does it; `d` is the
+ * beginning.
+ */
+static struct digest case_digest(const struct sweep *s, struct digest d, int unit)
+{
 	digest_text(&d, s->planner[unit / s->nclocks]->name);
 	digest_text(&d, clock_kinds[s->clock[unit % s->nclocks]].name);
 	return d;
@@ -123,10 +131,19 @@ static struct digest case_digest(const struct sweep *s, int platform, int32_t sc
 
 struct digest sweep_key(const struct sweep *s, int platform, int32_t scenario, int unit)
 {
-	struct digest d = case_digest(s, platform, scenario, unit);
+	struct digest d =
+		case_digest(s, cases_start(s, platform, scenario), unit);
 
 	digest_text(&d, version_text);
 	return d;
+}
+
+struct sweep_mark sweep_mark(const struct sweep *s, int platform, int32_t scenario,
+                             int unit, const struct row *r)
+{
+	struct digest key = sweep_key(s, platform, scenario, unit);
+
+	return (struct sweep_mark){key, row_sum(r, key)};
 }
 
 struct digest sweep_cases_digest(const struct sweep *s)
@@ -134,13 +151,16 @@ struct digest sweep_cases_digest(const struct sweep *s)
 	struct digest sum = {0}, d = digest_start();
 
 	for (int p = 0; p < s->nplatforms; p++)
-		for (int32_t i = 0; i < s->suite->n; i++)
+		for (int32_t i = 0; i < s->suite->n; i++) {
+			struct digest start = cases_start(s, p, i);
+
 			for (int u = 0; u < sweep_units(s) && sweep_has(s, p, i); u++) {
-				struct digest one = case_digest(s, p, i, u);
+				struct digest one = case_digest(s, start, u);
 
 				sum.low += one.low;
 				sum.high += one.high;
 			}
+		}
 	digest_add(&d, sum);
 	return d;
 }
@@ -236,6 +256,8 @@ static uint64_t missing_units(const struct sweep *s, const struct sweep_work *wo
 {
 	uint64_t units = 0;
 
+	if (!done->n)
+		return all_units(s);
 	for (int u = 0; u < sweep_units(s); u++)
 		if (!digests_has(done, sweep_key(s, work->platform, work->scenario, u)))
 			units |= UINT64_C(1) << u;

@@ -11,18 +11,17 @@ enum status run_system_error(struct run *r, const char *what)
 	                 strerror(errno));
 }
 
-enum status run_keep(struct run *r, int platform, int32_t scenario, int unit,
-                     const struct row *row, const char *log)
+enum status run_keep(struct run *r, int platform, const struct row *row,
+                     struct sweep_mark mark, const char *log)
 {
-	struct digest key = sweep_key(r->sweep, platform, scenario, unit);
-
-	if (r->sink->put(r->sink->self, row, key, log, r->error) != OK)
+	if (r->sink->put(r->sink->self, row, mark, log, r->error) != OK)
 		return r->error->code;
 	if (!r->nkept++)
 		r->kept_s = wall_s();
 	sweep_count(r->counts, row->status);
 	if (r->sweep->progress)
 		progress_row(r->sweep->progress, sweep_asked(r->sweep, platform),
-		             row->status);
+		             row->status == OUTCOME_FAILED ||
+		                     row->status == OUTCOME_WRONG);
 	return OK;
 }

@@ -56,8 +56,8 @@ struct run {
 enum status run_system_error(struct run *r, const char *what);
 
 /* Gives a row to the sink, with the log of its process, and counts it. */
-enum status run_keep(struct run *r, int platform, int32_t scenario, int unit,
-                     const struct row *row, const char *log);
+enum status run_keep(struct run *r, int platform, const struct row *row,
+                     struct sweep_mark mark, const char *log);
 
 /*
  * queue.c: queue_fill() sorts all work by platform; queue_has() tells whether a platform

@@ -87,13 +87,13 @@ enum status shard_begin(struct shard_file *f, struct error *e)
 	return e->code;
 }
 
-static enum status put_line(void *self, const struct row *r, struct digest key,
+static enum status put_line(void *self, const struct row *r, struct sweep_mark mark,
                             const char *log, struct error *e)
 {
 	struct shard_file *f = self;
 	struct text line = {0};
 
-	shard_print_row(&line, r, key, log);
+	shard_print_row(&line, r, mark.key, log);
 	if (fwrite(line.s, 1, line.length, f->out) != line.length)
 		error_set(e, E_IO, (struct where){.file = f->part},
 		          "cannot write it: %s", strerror(errno));

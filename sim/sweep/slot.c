@@ -166,7 +166,6 @@ static const char *last_words_of(struct run *r, const char *log)
 static enum status take_worker_row(struct run *r, struct slot *s, const char *bytes,
                                    struct sweep_news news)
 {
-	int unit = __builtin_ctzll(s->work.units | UINT64_C(1) << 63);
 	struct row row;
 
 	if (news.length == 0) { /* loaded, or SimGrid has started */
@@ -179,7 +178,7 @@ static enum status take_worker_row(struct run *r, struct slot *s, const char *by
 		return error_set(r->error, E_IO, (struct where){0},
 		                 "a worker sent a damaged row");
 	s->work.units &= s->work.units - 1;
-	if (run_keep(r, s->platform, s->work.scenario, unit, &row,
+	if (run_keep(r, s->platform, &row, news.mark,
 	             row.status == OUTCOME_FAILED || row.status == OUTCOME_WRONG
 	                     ? take_log(r, s, (off_t)news.said)
 	                     : NULL) != OK)
@@ -228,7 +227,9 @@ static enum status fail_next(struct run *r, struct slot *s, const char *message,
 	s->work.units &= s->work.units - 1;
 	row.status = OUTCOME_FAILED;
 	row.message = message;
-	return run_keep(r, s->platform, s->work.scenario, unit, &row, log);
+	return run_keep(r, s->platform, &row,
+	                sweep_mark(r->sweep, s->platform, s->work.scenario, unit, &row),
+	                log);
 }
 
 /* Gives up a platform whose workers only die, row by row, without new ones. */

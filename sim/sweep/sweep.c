@@ -22,15 +22,15 @@
  * Rows are committed when there are so many, or when the first of them is so old: what a
  * death of this process costs.
  */
-enum { COMMIT_ROWS = 2000 };
+enum { COMMIT_ROWS = 8000 };
 #define COMMIT_S 0.25
 
 /* --- sinks -------------------------------------------------------------------------- */
 
-static enum status put_in_store(void *self, const struct row *r, struct digest key,
+static enum status put_in_store(void *self, const struct row *r, struct sweep_mark mark,
                                 const char *log, struct error *e)
 {
-	return store_put(self, r, key, log, e);
+	return store_put_summed(self, r, mark.key, mark.sum, log, e);
 }
 
 static enum status commit_store(void *self, struct error *e)

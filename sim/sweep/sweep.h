@@ -19,8 +19,8 @@
 #include "measure/measure.h"
 #include "store/store.h"
 #include "suite/suite.h"
-#include "sweep/progress.h"
 #include "system/digest.h"
+#include "text/progress.h"
 
 enum { SWEEP_UNITS_MAX = 64 };
 
@@ -151,16 +151,26 @@ struct sweep_counts {
 /* Counts one more row of that outcome. */
 void sweep_count(struct sweep_counts *c, enum outcome o);
 
+/* What goes with a row: the key of its case, and the row_sum() of both. */
+struct sweep_mark {
+	struct digest key;
+	int64_t sum;
+};
+
 /*
  * Where rows go. `put` also gets what the row's process left on stderr, or NULL; no row
  * is lost after `commit`.
  */
 struct sweep_sink {
-	enum status (*put)(void *self, const struct row *r, struct digest key,
+	enum status (*put)(void *self, const struct row *r, struct sweep_mark mark,
 	                   const char *log, struct error *e);
 	enum status (*commit)(void *self, struct error *e);
 	void *self;
 };
+
+/* Returns the mark of a row of that case. */
+struct sweep_mark sweep_mark(const struct sweep *s, int platform, int32_t scenario,
+                             int unit, const struct row *r);
 
 /* Returns the sink that puts rows into a store. */
 struct sweep_sink sweep_store(struct store *s);
@@ -185,10 +195,12 @@ struct sweep_order {
 /*
  * Stands before each row of a worker. `said` is how many bytes the worker had left on
  * stderr by then: what follows them is about its next unit, and may be there before the
- * row is read.
+ * row is read. The worker makes the mark, so that the parent, of which there is only one,
+ * need not.
  */
 struct sweep_news {
 	uint64_t said, length; /* `length` bytes of row_pack() follow */
+	struct sweep_mark mark;
 };
 
 /*

@@ -27,6 +27,7 @@ struct worker {
 	struct likely_table likely;
 	struct error load; /* why there is no machine */
 	int32_t scenario;  /* the scenario at hand, -1 for none */
+	int unit;          /* the unit of it at hand */
 	int planner;       /* the planner that planned last, -1 for none */
 	struct problem problem;
 	struct measurement measurement;
@@ -35,8 +36,9 @@ struct worker {
 };
 
 /*
- * Sends a row to the parent, or one of length 0 for NULL, which says that something long
- * is done that is no case. If nobody reads any more, the parent is gone, and so are we.
+ * Sends the row of the unit at hand to the parent, or one of length 0 for NULL, which says
+ * that something long is done that is no case. If nobody reads any more, the parent is
+ * gone, and so are we.
  */
 static void send_row(const struct worker *worker, const struct row *r)
 {
@@ -44,8 +46,11 @@ static void send_row(const struct worker *worker, const struct row *r)
 	struct text t = {0};
 
 	text_append(&t, (const char *)&news, sizeof(news));
-	if (r)
+	if (r) {
 		row_pack(&t, r);
+		news.mark = sweep_mark(worker->sweep, worker->platform,
+		                       worker->scenario, worker->unit, r);
+	}
 	news.length = t.length - sizeof(news);
 	memcpy(t.s, &news, sizeof(news));
 	if (!whole_write(worker->out, t.s, t.length))
@@ -190,6 +195,7 @@ static void run_unit(struct worker *worker, int32_t scenario, int unit)
 
 	if (worker->scenario != scenario)
 		take_scenario(worker, scenario);
+	worker->unit = unit;
 	r = sweep_row(s, worker->platform, scenario, unit, worker->arena);
 	if (worker->reason) {
 		r.status = worker->outcome;

@@ -39,3 +39,11 @@ shardsim advise "$TMPDIR/one" --array 'f32[64,64]' --top 0 | grep f32
 shardsim advise - --top 1 <<END | grep -v '^note: the warning names'
 $p {devices=[4,2]<=[8]} to {devices=[2,4]<=[8]} for %r = f32[16,32] add(
 END
+# A log of which no warning can be read is bad input: the first fault is told, and the status is 2.
+for lines in 1 2; do
+	head -n $lines <<END | shardsim advise - --platform dgx-h100:1 2>&1
+$p {devices=[2,1,4]<=[8] last_tile_dim_rep
+$p
+END
+	echo $?
+done

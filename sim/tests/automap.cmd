@@ -9,6 +9,8 @@ done
 automap --mesh batch=8,model=4 --platform dgx-a100:4 --memory-limit 2560MiB
 automap --device-count 16 --platform dgx-a100:2 --devices-out "$TMPDIR/order"
 paste -sd ' ' "$TMPDIR/order"
+# As many devices as a machine has.
+automap --device-count 131072 --platform dgx-a100:16384 | sed -n '1,2p;/evaluations/p'
 # Everything that Megatron-LM does, then a rule of one's own.
 automap --mesh batch=8,model=4 --platform dgx-a100:4 --search none --tactic data:batch \
 	--tactic megatron:model --tactic sequence:model --tactic zero2:batch | head -n 12

@@ -17,3 +17,62 @@ shardsim automap scenarios/programs/fsdp-loop.mlir --platform dgx-a100:1 | sed -
 shardsim automap scenarios/programs/mlp-sharded.mlir --search none --emit jax -o "$TMPDIR/jax.py"
 tail -n 6 "$TMPDIR/jax.py"
 shardsim automap scenarios/programs/fsdp-loop.mlir --mesh x=4 --search none --tactic data:x 2>&1
+# What is emitted, read as a program and partitioned by Shardy, takes the step time that was found for
+# it, with its collectives beside kernels and without.
+cat >"$TMPDIR/chain.mlir" <<'END'
+module @chain attributes {mhlo.num_partitions = 8 : i32, mhlo.num_replicas = 1 : i32} {
+  func.func public @main(%arg0: tensor<8192x4096xf32> loc("x"), %arg1: tensor<4096x4096xf32> {tf.aliasing_output = 0 : i32} loc("w1"), %arg2: tensor<4096x4096xf32> {tf.aliasing_output = 1 : i32} loc("w2")) -> (tensor<4096x4096xf32>, tensor<4096x4096xf32>) {
+    %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [0] : (tensor<8192x4096xf32>, tensor<4096x4096xf32>) -> tensor<8192x4096xf32>
+    %1 = stablehlo.dot_general %0, %arg2, contracting_dims = [1] x [0] : (tensor<8192x4096xf32>, tensor<4096x4096xf32>) -> tensor<8192x4096xf32>
+    %2 = stablehlo.dot_general %0, %1, contracting_dims = [0] x [0] : (tensor<8192x4096xf32>, tensor<8192x4096xf32>) -> tensor<4096x4096xf32>
+    %3 = stablehlo.dot_general %1, %arg2, contracting_dims = [1] x [1] : (tensor<8192x4096xf32>, tensor<4096x4096xf32>) -> tensor<8192x4096xf32>
+    %4 = stablehlo.dot_general %arg0, %3, contracting_dims = [0] x [0] : (tensor<8192x4096xf32>, tensor<8192x4096xf32>) -> tensor<4096x4096xf32>
+    %5 = stablehlo.subtract %arg1, %4 : tensor<4096x4096xf32>
+    %6 = stablehlo.subtract %arg2, %2 : tensor<4096x4096xf32>
+    return %5, %6 : tensor<4096x4096xf32>, tensor<4096x4096xf32>
+  }
+}
+END
+step_s() {
+	sed -n 's/.*"step_s": \([0-9.e-]*\).*/\1/p' | head -n 1
+}
+for tactics in 'data:x' 'data:x data:y' 'data:x zero3:x'; do
+	set -- --mesh x=4,y=2 --platform dgx-a100:1 --search none
+	for tactic in $tactics; do
+		set -- "$@" --tactic $tactic
+	done
+	shardsim automap "$TMPDIR/chain.mlir" "$@" --emit sdy -o "$TMPDIR/attributes" >"$TMPDIR/found"
+	awk 'NR == FNR {
+		if (/^sdy.mesh/) mesh = $0
+		if (/^%arg/) { name = $1; sub(/^[^{]*\{/, ""); sub(/\} \/\/.*/, ""); of[name] = $0 }
+		next
+	}
+	/^module/ { $0 = $0 "\n" mesh }
+	/@main/ {
+		for (name in of) {
+			at = index($0, name ":")
+			front = substr($0, 1, at - 1)
+			rest = substr($0, at)
+			end = index(rest, ">")
+			more = substr(rest, end + 1)
+			if (!sub(/^ \{/, " {" of[name] ", ", more))
+				more = " {" of[name] "}" more
+			$0 = front substr(rest, 1, end) more
+		}
+	}
+	{ print }' "$TMPDIR/attributes" "$TMPDIR/chain.mlir" >"$TMPDIR/cut.mlir"
+	for overlap in none async; do
+		{
+			shardsim automap "$TMPDIR/chain.mlir" "$@" --overlap $overlap --format json | step_s
+			shardsim program "$TMPDIR/cut.mlir" --platform dgx-a100:1 --partitioner shardy \
+				--overlap $overlap --format json | step_s
+		} | paste -sd ' ' | awk -v what="$tactics, $overlap" '{
+			print what ": " ($1 > 0 && ($1 / $2 - 1) ^ 2 < 1e-14 ? "the same step" : $0)
+		}'
+	done
+done
+# A search that counts what is exposed alone; and what is wrong to ask.
+shardsim automap scenarios/models/gpt-24.yaml --mesh batch=8,model=4 --platform dgx-a100:4 \
+	--overlap async | sed -n 2,12p
+shardsim automap scenarios/models/gpt-24.yaml --mesh batch=8 --search none --overlap async 2>&1 | head -n 1
+shardsim automap scenarios/models/gpt-24.yaml --mesh batch=8 --overlap stream 2>&1 | head -n 1

@@ -46,6 +46,20 @@ START_TEST(nanoseconds)
 }
 END_TEST
 
+/* Two messages of a byte at 1e13 B/s, one behind the other, take 0.1 ps each. */
+START_TEST(picoseconds)
+{
+	struct flow_case b =
+		flow_case_new("torus:4{link.latency=0s}", "link.bandwidth=1e13B/s");
+
+	flow_case_alone(&b, 0, 0, 1, 1);
+	flow_case_alone(&b, 0, 1, 2, 1);
+	schedule_end(&b.s[0]);
+	ck_assert_double_eq_tol(flow_clock(b.flow, &b.s[0], NULL, 0), 2e-13, 2e-22);
+	flow_case_free(&b);
+}
+END_TEST
+
 /*
  * Cases by hand on a wrapped 16 x 16 torus, 45 GB/s (45e3 bytes in a microsecond), 1 us;
  * devices 0 to 15 are a ring. A line is a message; `task` and `round` number its task and
@@ -384,6 +398,7 @@ Suite *tests(void)
 	tcase_set_timeout(tcase, 120);
 	tcase_add_test(tcase, one_hop);
 	tcase_add_test(tcase, nanoseconds);
+	tcase_add_test(tcase, picoseconds);
 	tcase_add_loop_test(tcase, hand_rows, 0, COUNT(hand_table));
 	tcase_add_test(tcase, steps_overlap);
 	tcase_add_test(tcase, local_steps_between);

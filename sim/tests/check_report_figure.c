@@ -219,6 +219,27 @@ START_TEST(long_names)
 }
 END_TEST
 
+/* Lines end where a reader would end them: not inside `n = 2`, nor behind a brace. */
+START_TEST(broken_names)
+{
+	static const char *const name[] = {
+		"torus:6x6x6{link.bandwidth=1000GB/s}",
+		"a-family-of-machines:16x16x16{link.bandwidth=1GB/s}"};
+
+	for (int m = 0; m < 2; m++)
+		for (int i = 0; i < 2; i++) {
+			add_row(i ? "s" : "r", name[m], "base", 2, "");
+			add_row(i ? "s" : "r", name[m], "fast", 1, "");
+		}
+	read_labels();
+	is_once("torus:6x6x6{link.bandwidth=1000GB/s}, ");
+	is_once("n = 2");
+	is_once("a-family-of-machines:16x16x16");
+	is_once("{link.bandwidth=1GB/s}, n = 2");
+	are_inside();
+}
+END_TEST
+
 /* Lightness of "#rrggbb", 0 to 100 (CIE 1976 L*, IEC 61966-2-1 for sRGB). */
 static double lightness(const char *colour)
 {
@@ -284,6 +305,7 @@ Suite *tests(void)
 	tcase_add_test(tc, machines);
 	tcase_add_test(tc, bandwidths);
 	tcase_add_test(tc, long_names);
+	tcase_add_test(tc, broken_names);
 	tcase_add_test(tc, grey_print);
 	suite_add_tcase(s, tc);
 	return s;

@@ -17,7 +17,9 @@
 #include <string.h>
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
-#define EVIL "</script><img src=x onerror='f()'>\"&amp;\\ \t"
+#define TURN "\xe2\x80\xae" /* U+202E, RIGHT-TO-LEFT OVERRIDE */
+#define HARMLESS "</script><img src=x onerror='f()'>\"&amp;\\ \t"
+#define EVIL TURN HARMLESS
 
 static const char *page_of(struct arena *a, const struct row *rows, size_t n,
                            const char *scenario)
@@ -108,7 +110,8 @@ START_TEST(markup_is_text)
 	ck_assert_ptr_nonnull(cases);
 	ck_assert_str_eq(json_string_value(
 				 json_array_get(json_object_get(cases, "scenarios"), 0)),
-	                 EVIL);
+	                 "\xef\xbf\xbd" HARMLESS);
+	ck_assert_ptr_null(strstr(page, TURN));
 	json_decref(cases);
 	ck_assert_int_eq(parse_errors(page), 0);
 	arena_free(a);

@@ -167,6 +167,7 @@ END_TEST
 START_TEST(cut_meanwhile)
 {
 	struct digest plan = digest_start();
+	struct sweep_mark mark = {.key = plan};
 	struct row row = row_empty();
 	struct shard_file f;
 	struct sweep_sink sink;
@@ -179,7 +180,7 @@ START_TEST(cut_meanwhile)
 	ck_assert_int_eq(shard_begin(&f, &e), OK);
 	sink = shard_sink(&f);
 	for (int i = 0; i < 3; i++) {
-		ck_assert_int_eq(sink.put(sink.self, &row, plan, NULL, &e), OK);
+		ck_assert_int_eq(sink.put(sink.self, &row, mark, NULL, &e), OK);
 		ck_assert_int_eq(sink.commit(sink.self, &e), OK);
 		sweep_count(&f.counts, OUTCOME_OK);
 		if (i != 1)
@@ -210,7 +211,7 @@ START_TEST(failed_is_not_done)
 	row.status = _i ? OUTCOME_FAILED : OUTCOME_OK;
 	shard_open(&f, path, plan, (struct shard){0, 1}, r.arena, &e);
 	shard_begin(&f, &e);
-	shard_sink(&f).put(&f, &row, plan, NULL, &e);
+	shard_sink(&f).put(&f, &row, (struct sweep_mark){.key = plan}, NULL, &e);
 	sweep_count(&f.counts, row.status);
 	ck_assert_int_eq(shard_finish(&f, &e), OK);
 	shard_close(&f);

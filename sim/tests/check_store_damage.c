@@ -84,7 +84,7 @@ START_TEST(truncated)
 END_TEST
 
 /* Enough rows for a tree of three levels. */
-enum { ROWS = 600, PAGE = 4096, HEAD = 100 };
+enum { ROWS = 2400, PAGE = 16384, HEAD = 100 };
 
 static void put_many(struct store *s)
 {

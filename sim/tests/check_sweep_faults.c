@@ -118,7 +118,7 @@ END_TEST
 
 static void limit_files(void)
 {
-	struct rlimit limit = {100000, 100000};
+	struct rlimit limit = {200000, 200000};
 
 	setrlimit(RLIMIT_FSIZE, &limit);
 }
@@ -143,7 +143,7 @@ static bool mount_small(const char *dir)
 
 	return unshare(flags) == 0 &&
 	       mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
-	       mount("none", dir, "tmpfs", 0, "size=160k") == 0;
+	       mount("none", dir, "tmpfs", 0, "size=320k") == 0;
 }
 
 START_TEST(full_disk)
@@ -156,7 +156,7 @@ START_TEST(full_disk)
 		runner_exit(runner_program(&r, limit_files, into_rows), 1);
 	} else {
 		runner_exit(runner_program(&r, NULL, into_rows), 1);
-		ck_assert_int_eq(mount("none", dir, "tmpfs", MS_REMOUNT, "size=4m"), 0);
+		ck_assert_int_eq(mount("none", dir, "tmpfs", MS_REMOUNT, "size=16m"), 0);
 	}
 	runner_said(&r, "sweep.db");
 	runner_said(&r, "shardsim: go on with: shardsim sweep --resume rows\n");

@@ -109,6 +109,14 @@ lines sim/cli/more/a.c 'int more;'
 lines models/planner/other/a.c 'int other;'
 judge
 
+fault "a folder of 41 files; one of 40, and of tests any number"
+for i in $(seq 41); do
+	lines "models/emit/$i.in" 'a text'
+	lines "sim/tests/$i.out" 'a line'
+	test "$i" -gt 40 || lines "models/stat/$i.h" ''
+done
+judge
+
 fault "a source without an object"
 judge >/dev/null
 rm objects/sim/main.o

@@ -9,3 +9,6 @@ $fast 'dgx-h100:2{launch_s=1us}' --set launch_s=2us; echo $?
 $fast 'dgx-h100:2{launch_s}'; echo $?
 $fast '{launch_s=1us}'; echo $?
 $fast 'dgx-h100:2{launch_s=soon}'; echo $?
+shardsim platform 'dgx-h100:2{launch_s=soon}'; echo $?
+shardsim platform cluster:nodes=2,gpus=4,nics=3 --set launch_s=2us; echo $?
+shardsim platform dgx-h100:2 --set launch_s=soon; echo $?

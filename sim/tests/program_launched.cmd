@@ -48,4 +48,4 @@ shardsim program "$TMPDIR/sum.hlo" --platform tiny:1 --format json 2>/dev/null |
 shardsim program "$TMPDIR/sum.hlo" --platform tiny:2 --devices 0,1,4,5 2>/dev/null |
 	grep communication
 shardsim program "$TMPDIR/sum.hlo" --launch xla 2>&1 | head -n 1
-shardsim program "$TMPDIR/sum.hlo" --platform tiny:1 --launch mpi 2>&1 | head -n 1
+shardsim program "$TMPDIR/sum.hlo" --platform tiny:1 --launch openmp 2>&1 | head -n 1

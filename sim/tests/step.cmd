@@ -4,7 +4,7 @@ shardsim step scenarios/models/gpt-7b.yaml --parallel fsdp=4,tensor=4 --platform
 shardsim step scenarios/models/gpt-7b.yaml --parallel fsdp=4,pipeline=2 --platform dgx-a100:1 \
 	--overlap none
 shardsim step scenarios/models/gpt-7b.yaml --parallel fsdp=8 --platform dgx-h100:1 \
-	--format json | sed -n '/"totals"/,/^ }/p'
+	--format json | sed -n '/"program"/,/^ }/p; /"totals"/,/^ }/p'
 # One device waits for nobody; a model without batches is given them; the size of the job.
 shardsim step scenarios/models/gpt-7b.yaml --parallel fsdp=1 --platform 'dgx-h100:{n}' | head -n 8
 shardsim step scenarios/models/llama-3-8b.yaml --parallel fsdp=16 --platform 'dgx-h100:{n}' \

@@ -14,7 +14,7 @@ void columns_row(struct columns *t, const char *const *cells)
 			cells[i] ? arena_strdup(t->arena, cells[i]) : "";
 }
 
-/* How wide the widest cell of a column is. */
+/* Returns how wide the widest cell of a column is. */
 static int width(const struct columns *t, int column)
 {
 	size_t most = 0;

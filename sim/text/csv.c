@@ -3,6 +3,7 @@
 #include "base/input.h"
 #include "base/list.h"
 #include "base/suggest.h"
+#include "text/words.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -244,21 +245,6 @@ static bool is_number(const char *text)
 	return end != text && !*end && !text[strspn(text, "+-.0123456789eE")];
 }
 
-/*
- * Returns how many bytes at `s` are a control that turns the direction of the text behind
- * it (Unicode 6.3, UAX #9: U+202A to U+202E, U+2066 to U+2069), 0 if none. It can make a cell
- * look like another one.
- */
-static int direction_control(const char *s)
-{
-	const unsigned char *u = (const unsigned char *)s;
-
-	if (u[0] != 0xe2 || (u[1] != 0x80 && u[1] != 0x81))
-		return 0;
-	return u[1] == 0x80 ? (u[2] >= 0xaa && u[2] <= 0xae) * 3
-	                    : (u[2] >= 0xa6 && u[2] <= 0xa9) * 3;
-}
-
 void csv_put(FILE *out, const char *text, bool first)
 {
 	bool quoted = strpbrk(text, "\",\r\n") != NULL;
@@ -270,10 +256,10 @@ void csv_put(FILE *out, const char *text, bool first)
 	if (*text && strchr("=+-@\t\r", *text) && !is_number(text))
 		fputc('\'', out);
 	while (*text) {
-		int n = direction_control(text);
+		int n = words_direction_control(text);
 
 		if (n) {
-			fputs("\xef\xbf\xbd", out);
+			fputs(WORDS_REPLACED, out);
 			text += n;
 			continue;
 		}

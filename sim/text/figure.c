@@ -7,8 +7,8 @@
 /* Around what is between the axes of a panel: tick marks and names of axes. */
 enum { LEFT = 70, RIGHT = 40, BELOW = 62, LINE = 17, GAP = 8 };
 
-/* A legend's entry is a piece of its curve, SAMPLE long, and a name. */
-enum { SAMPLE = 44, ENTRY_LINE = 20 };
+/* A legend's entry is a piece of its curve or bar, SAMPLE long, and a name. */
+enum { SAMPLE = 44, ENTRY_LINE = 20, BAR = 10 };
 
 /* Where the parts of a figure are. */
 struct layout {
@@ -29,9 +29,18 @@ static int text_width(const char *s)
 	return n * FIGURE_CHARACTER;
 }
 
+/* Returns whether a line may end before text[at], at > 0: `n = 8` stays together. */
+static bool may_break(const char *text, size_t at)
+{
+	if (text[at - 1] == ' ')
+		return text[at] != '=' && (at == 1 || text[at - 2] != '=');
+	return text[at - 1] == ',' || text[at] == '{';
+}
+
 /*
  * Returns the length of the first line of a text that may be so wide: it ends behind a
- * space, a comma or an opening brace, or where there is none in the middle of a word.
+ * space or a comma or before an opening brace, or where there is none in the middle of a
+ * word.
  */
 static size_t line_length(const char *text, int width)
 {
@@ -45,7 +54,7 @@ static size_t line_length(const char *text, int width)
 			next++;
 		if (room-- == 0)
 			return good ? good : end;
-		if (strchr(" ,{", text[end]))
+		if (may_break(text, next))
 			good = next;
 		end = next;
 	}
@@ -151,11 +160,13 @@ void figure_begin(FILE *out, const char *terminal, const struct figure *f)
 
 	fprintf(out, "set encoding utf8\nset terminal %s size ", terminal);
 	if (strcmp(terminal, "svg") == 0)
-		fprintf(out, "%d,%d font 'sans,12' background rgb 'white'\n", l.width,
+		fprintf(out, "%d,%d font 'sans,12' background rgb 'white'", l.width,
 		        l.height);
 	else
-		fprintf(out, "%.2fcm,%.2fcm font 'sans,8.5'\n", 0.025 * l.width,
+		fprintf(out, "%.2fcm,%.2fcm font 'sans,8.5'", 0.025 * l.width,
 		        0.025 * l.height);
+	/* It warns of a brace that is alone in a line, even of a title without its marks. */
+	fputs(f->plain ? " noenhanced\n" : "\n", out);
 	fputs("unset key\nset multiplot\nset grid lc rgb '#cccccc' dt solid lw 0.5\n",
 	      out);
 }
@@ -214,6 +225,11 @@ void figure_end(FILE *out, const struct figure *f)
 	fputs("plot -1 notitle", out);
 	for (size_t i = 0; i < f->nlegend; i++) {
 		fprintf(out, ", $e%zu", i);
+		if (f->bars) {
+			fprintf(out, " with lines notitle lw %d lc rgb '%s'", BAR,
+			        figure_colour(i));
+			continue;
+		}
 		figure_style(out, "lines", i);
 		fprintf(out, ", $e%zu every ::1::1", i);
 		figure_style(out, "points", i);

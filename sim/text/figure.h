@@ -22,6 +22,8 @@ struct figure {
 	const char *title;
 	const char *const *legend; /* [nlegend]: what is drawn in style 0, 1, ... */
 	size_t nlegend;
+	bool bars;  /* these are bars, in the styles' colours */
+	bool plain; /* no text of a panel is gnuplot's enhanced one, such as 10^{3} */
 	const char *const *panel; /* [npanels]: their titles; long ones are broken */
 	size_t npanels;
 };

@@ -27,7 +27,10 @@ static const char *md_escape(struct arena *a, const char *text, const char *mark
 	return text_take(&out, a);
 }
 
-/* How many columns of a terminal a text takes: continued bytes of UTF-8 take none. */
+/*
+ * Returns how many columns of a terminal a text takes: continued bytes of UTF-8 take
+ * none.
+ */
 static int width(const char *text)
 {
 	int n = 0;

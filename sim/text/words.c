@@ -63,3 +63,13 @@ const char *words_bytes(struct arena *a, double bytes)
 	units_print_bytes(&t, bytes);
 	return text_take(&t, a);
 }
+
+int words_direction_control(const char *s)
+{
+	const unsigned char *u = (const unsigned char *)s;
+
+	if (u[0] != 0xe2 || (u[1] != 0x80 && u[1] != 0x81))
+		return 0;
+	return u[1] == 0x80 ? (u[2] >= 0xaa && u[2] <= 0xae) * 3
+	                    : (u[2] >= 0xa6 && u[2] <= 0xa9) * 3;
+}

@@ -1,25 +1,14 @@
 #include "validate/nccl_log.h"
 
 #include "validate/gpu.h"
+#include "validate/log_line.h"
 
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORDS_MAX = 32, COLUMNS_LEAST = 6 };
-
-struct word {
-	const char *s;
-	size_t n;
-};
-
-struct line {
-	struct where at;
-	const char *start, *end;
-	int n;
-	struct word word[WORDS_MAX];
-};
+enum { COLUMNS_LEAST = 6 };
 
 /* Where the columns of a row are, by its header; `n` 0: there is no header. */
 struct layout {
@@ -49,90 +38,6 @@ struct log {
 	struct error *e;
 };
 
-/* --- lines and words -------------------------------------------------------------- */
-
-static bool has(const struct line *l, const char *part)
-{
-	return memmem(l->start, (size_t)(l->end - l->start), part, strlen(part)) != NULL;
-}
-
-static bool is(const struct word *w, const char *text)
-{
-	return w->n == strlen(text) && !memcmp(w->s, text, w->n);
-}
-
-static struct where where_of(const struct line *l, const char *pos)
-{
-	struct where at = l->at;
-
-	at.col = (unsigned)(pos - l->start) + 1;
-	return at;
-}
-
-/* Returns the number that a word is as a whole, else -1. */
-static double number_of(const struct word *w)
-{
-	char *end;
-	double x;
-
-	if (!isdigit((unsigned char)*w->s))
-		return -1;
-	x = strtod(w->s, &end);
-	return end == w->s + w->n && isfinite(x) ? x : -1;
-}
-
-/* Returns the whole number of a word of up to 18 digits and nothing else, else -1. */
-static int64_t whole_of(const struct word *w)
-{
-	int64_t x = 0;
-
-	if (w->n > 18)
-		return -1;
-	for (size_t i = 0; i < w->n; i++) {
-		if (!isdigit((unsigned char)w->s[i]))
-			return -1;
-		x = 10 * x + (w->s[i] - '0');
-	}
-	return x;
-}
-
-/* Returns the line behind a prefix such as `[1,0]<stdout>:`, or `3:` of srun --label. */
-static const char *prefix_skip(const struct line *l)
-{
-	static const char mark[] = "<stdout>:";
-	const char *found =
-		memmem(l->start, (size_t)(l->end - l->start), mark, sizeof(mark) - 1);
-	const char *p = l->start;
-
-	if (found)
-		return found + sizeof(mark) - 1;
-	while (p < l->end && isspace((unsigned char)*p))
-		p++;
-	if (p == l->end || !isdigit((unsigned char)*p))
-		return p;
-	for (found = p; found < l->end && isdigit((unsigned char)*found);)
-		found++;
-	return found < l->end && *found == ':' ? found + 1 : p;
-}
-
-/* Splits a line into words; more than WORDS_MAX are not told apart from as many. */
-static void words_find(struct line *l)
-{
-	const char *p = prefix_skip(l);
-
-	for (l->n = 0; l->n < WORDS_MAX; l->n++) {
-		struct word *w = &l->word[l->n];
-
-		while (p < l->end && isspace((unsigned char)*p))
-			p++;
-		if (p == l->end)
-			return;
-		for (w->s = p; p < l->end && !isspace((unsigned char)*p);)
-			p++;
-		w->n = (size_t)(p - w->s);
-	}
-}
-
 /* --- which collective ------------------------------------------------------------- */
 
 /* The programs, and the collectives where we have such: gathers and scatters we have not. */
@@ -155,7 +60,7 @@ static const struct {
 enum { PROGRAMS = (int)(sizeof(programs) / sizeof(*programs)) };
 
 /* Finds the program that a line names, as a word of its own; -1 if there is none. */
-static int program_of(const struct line *l, const char **pos)
+static int program_of(const struct log_line *l, const char **pos)
 {
 	for (int i = 0; i < PROGRAMS; i++) {
 		size_t n = strlen(programs[i].program);
@@ -172,7 +77,7 @@ static int program_of(const struct line *l, const char **pos)
 	return -1;
 }
 
-static int64_t type_bytes(const struct word *w)
+static int64_t type_bytes(const struct log_word *w)
 {
 	static const struct {
 		const char *name;
@@ -186,7 +91,7 @@ static int64_t type_bytes(const struct word *w)
 	};
 
 	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
-		if (is(w, types[i].name))
+		if (log_word_is(w, types[i].name))
 			return types[i].bytes;
 	return 0;
 }
@@ -196,16 +101,16 @@ static int64_t type_bytes(const struct word *w)
  * of an all-gather and a reduce-scatter, of which `count` elements are a rank's; what
  * has no redop and no root is an all-gather as well as an all-to-all.
  */
-static const char *collective_told(const struct line *l, const struct layout *c)
+static const char *collective_told(const struct log_line *l, const struct layout *c)
 {
-	int64_t bytes = whole_of(&l->word[0]);
-	int64_t elements = whole_of(&l->word[1]) * type_bytes(&l->word[2]);
+	int64_t bytes = log_word_whole(&l->word[0]);
+	int64_t elements = log_word_whole(&l->word[1]) * type_bytes(&l->word[2]);
 	bool alike = elements == bytes, reduces, rooted;
 
 	if (!elements || c->redop < 0)
 		return "";
-	reduces = !is(&l->word[c->redop], "none");
-	rooted = c->root >= 0 && !is(&l->word[c->root], "-1");
+	reduces = !log_word_is(&l->word[c->redop], "none");
+	rooted = c->root >= 0 && !log_word_is(&l->word[c->root], "-1");
 	if (rooted)
 		return !alike ? "" : reduces ? "reduce" : "broadcast";
 	if (reduces)
@@ -239,12 +144,12 @@ static void run_begin(struct log *log)
 	r->like.devices = r->like.nodes = 0;
 }
 
-static enum status program_read(struct log *log, const struct line *l, int program,
+static enum status program_read(struct log *log, const struct log_line *l, int program,
                                 const char *pos)
 {
 	run_begin(log);
 	if (!programs[program].name)
-		return error_set(log->e, E_INFEASIBLE, where_of(l, pos),
+		return error_set(log->e, E_INFEASIBLE, log_line_where(l, pos),
 		                 "a log of %s, which is no collective of shardsim; "
 		                 "'shardsim help perf' lists them",
 		                 programs[program].program);
@@ -270,27 +175,27 @@ static int32_t hosts_count(struct run *r)
 }
 
 /* Reads `# Rank N [Group G] Pid P on HOST device ...`. */
-static enum status rank_read(struct log *log, const struct line *l)
+static enum status rank_read(struct log *log, const struct log_line *l)
 {
 	struct run *r = &log->run;
-	int64_t rank = l->n > 2 ? whole_of(&l->word[2]) : -1;
-	bool group = l->n > 4 && is(&l->word[3], "Group");
+	int64_t rank = l->n > 2 ? log_word_whole(&l->word[2]) : -1;
+	bool group = l->n > 4 && log_word_is(&l->word[3], "Group");
 	int on = group ? 7 : 5;
 
-	if (rank < 0 || l->n < on + 3 || !is(&l->word[on], "on") ||
-	    !is(&l->word[on + 2], "device"))
-		return error_set(log->e, E_SYNTAX, where_of(l, l->end),
+	if (rank < 0 || l->n < on + 3 || !log_word_is(&l->word[on], "on") ||
+	    !log_word_is(&l->word[on + 2], "device"))
+		return error_set(log->e, E_SYNTAX, log_line_where(l, l->end),
 		                 "the line of a rank is cut off, expected '# Rank N "
 		                 "Group G Pid P on HOST device D'");
-	if (group && !is(&l->word[4], "0"))
-		return error_set(log->e, E_INFEASIBLE, where_of(l, l->word[4].s),
+	if (group && !log_word_is(&l->word[4], "0"))
+		return error_set(log->e, E_INFEASIBLE, log_line_where(l, l->word[4].s),
 		                 "several groups of ranks at once "
 		                 "(NCCL_TESTS_SPLIT), expected one");
 	if (rank == 0)
 		run_begin(log);
 	if (rank != r->ranks)
 		return error_set(
-			log->e, E_SYNTAX, where_of(l, l->word[2].s),
+			log->e, E_SYNTAX, log_line_where(l, l->word[2].s),
 			rank ? "rank %d, expected rank %d"
 			     : "rank %d again, expected rank %d; without MPI, tests "
 			       "that mpirun starts run each on its own",
@@ -301,7 +206,7 @@ static enum status rank_read(struct log *log, const struct line *l)
 		                     sizeof(*r->host));
 	}
 	if (!r->ranks) {
-		r->ranks_at = where_of(l, l->word[0].s);
+		r->ranks_at = log_line_where(l, l->word[0].s);
 		r->like.gpu = gpu_name(log->a, l->word[on + 2].s, l->end);
 	}
 	r->host[r->ranks++] =
@@ -310,14 +215,14 @@ static enum status rank_read(struct log *log, const struct line *l)
 }
 
 /* Reads `# nThread 1 nGpus 8 minBytes ... graph: 0`, which says how it was launched. */
-static enum status start_read(struct log *log, const struct line *l)
+static enum status start_read(struct log *log, const struct log_line *l)
 {
 	run_begin(log);
 	for (int i = 1; i + 1 < l->n; i++)
-		if (is(&l->word[i], "nGpus") && whole_of(&l->word[i + 1]) > 1)
+		if (log_word_is(&l->word[i], "nGpus") && log_word_whole(&l->word[i + 1]) > 1)
 			log->run.like.launch = "single";
 	for (int i = 1; i + 1 < l->n; i++)
-		if (is(&l->word[i], "graph:") && whole_of(&l->word[i + 1]) > 0)
+		if (log_word_is(&l->word[i], "graph:") && log_word_whole(&l->word[i + 1]) > 0)
 			log->run.like.launch = "graph";
 	return OK;
 }
@@ -325,16 +230,16 @@ static enum status start_read(struct log *log, const struct line *l)
 /* --- rows ------------------------------------------------------------------------- */
 
 /* Reads the header "# size count type redop root time algbw busbw #wrong time ...". */
-static void header_read(struct run *r, const struct line *l)
+static void header_read(struct run *r, const struct log_line *l)
 {
 	struct layout c = {.redop = -1, .root = -1, .n = l->n - 1};
 
 	for (int i = 1; i < l->n; i++) {
-		if (is(&l->word[i], "redop"))
+		if (log_word_is(&l->word[i], "redop"))
 			c.redop = i - 1;
-		else if (is(&l->word[i], "root"))
+		else if (log_word_is(&l->word[i], "root"))
 			c.root = i - 1;
-		else if (is(&l->word[i], "time") && c.sides < 2)
+		else if (log_word_is(&l->word[i], "time") && c.sides < 2)
 			c.time[c.sides++] = i - 1;
 	}
 	c.in_place = r->only_in_place && c.sides == 1;
@@ -347,12 +252,13 @@ static void header_read(struct run *r, const struct line *l)
  * word) and root (a number), if they are there at all, and then three or four columns,
  * once or twice, so one more in front of them is the root, and so is -1. None: false.
  */
-static bool layout_guess(struct layout *out, const struct line *l)
+static bool layout_guess(struct layout *out, const struct log_line *l)
 {
-	bool redop = l->n > 3 && number_of(&l->word[3]) < 0 && !is(&l->word[3], "-1");
+	bool redop = l->n > 3 && log_word_number(&l->word[3]) < 0 &&
+	             !log_word_is(&l->word[3], "-1");
 	int first = redop ? 4 : 3, rest = l->n - first;
 	bool root = rest == 5 || rest == 7 || rest == 9 ||
-	            (rest > 0 && is(&l->word[first], "-1"));
+	            (rest > 0 && log_word_is(&l->word[first], "-1"));
 	int columns = rest - root;
 
 	*out = (struct layout){.n = l->n,
@@ -364,17 +270,17 @@ static bool layout_guess(struct layout *out, const struct line *l)
 }
 
 /* Adds a timing of a row, out of place (side 0) or in place. */
-static enum status timing_add(struct log *log, const struct line *l,
+static enum status timing_add(struct log *log, const struct log_line *l,
                               const struct layout *c, int side)
 {
 	int time = c->time[side], next = time + 3;
-	double us = number_of(&l->word[time]), GBps = number_of(&l->word[time + 2]);
+	double us = log_word_number(&l->word[time]), GBps = log_word_number(&l->word[time + 2]);
 	struct measured *m;
 
-	if (is(&l->word[time], "N/A") || is(&l->word[time], "-"))
+	if (log_word_is(&l->word[time], "N/A") || log_word_is(&l->word[time], "-"))
 		return OK;
 	if (us < 0)
-		return error_set(log->e, E_SYNTAX, where_of(l, l->word[time].s),
+		return error_set(log->e, E_SYNTAX, log_line_where(l, l->word[time].s),
 		                 "the time '%.*s', expected a number of microseconds",
 		                 (int)(l->word[time].n > 40 ? 40 : l->word[time].n),
 		                 l->word[time].s);
@@ -385,25 +291,25 @@ static enum status timing_add(struct log *log, const struct line *l,
 	}
 	m = &log->out->row[log->out->n++];
 	*m = log->run.like;
-	m->at = where_of(l, l->word[time].s);
-	m->bytes = whole_of(&l->word[0]);
+	m->at = log_line_where(l, l->word[time].s);
+	m->bytes = log_word_whole(&l->word[0]);
 	m->time_s = us * 1e-6;
 	m->busbw_Bps = GBps < 0 ? NAN : GBps * 1e9;
 	m->in_place = side == 1 || c->in_place;
 	if (next < c->n && (side || c->sides == 1 || next < c->time[1]) &&
-	    whole_of(&l->word[next]) > 0)
+	    log_word_whole(&l->word[next]) > 0)
 		m->quality = "wrong results";
 	return OK;
 }
 
-static enum status row_read(struct log *log, const struct line *l)
+static enum status row_read(struct log *log, const struct log_line *l)
 {
 	struct run *r = &log->run;
 	struct layout c = r->layout;
-	int bad = whole_of(&l->word[0]) < 0 ? 0 : 1;
+	int bad = log_word_whole(&l->word[0]) < 0 ? 0 : 1;
 
 	if (c.n ? l->n != c.n : l->n < COLUMNS_LEAST || !layout_guess(&c, l))
-		return error_set(log->e, E_SYNTAX, where_of(l, l->end),
+		return error_set(log->e, E_SYNTAX, log_line_where(l, l->end),
 		                 r->layout.n
 		                         ? "a timing of %d columns, expected %d as in "
 		                           "its header"
@@ -411,15 +317,15 @@ static enum status row_read(struct log *log, const struct line *l)
 		                           "count, type, redop, root and, once or "
 		                           "twice, time, algbw, busbw, #wrong",
 		                 l->n, c.n);
-	if (bad == 0 || whole_of(&l->word[1]) < 0)
-		return error_set(log->e, E_SYNTAX, where_of(l, l->word[bad].s),
+	if (bad == 0 || log_word_whole(&l->word[1]) < 0)
+		return error_set(log->e, E_SYNTAX, log_line_where(l, l->word[bad].s),
 		                 "the %s '%.*s', expected a whole number of up to 18 "
 		                 "digits",
 		                 bad ? "count" : "size",
 		                 (int)(l->word[bad].n > 40 ? 40 : l->word[bad].n),
 		                 l->word[bad].s);
 	if (c.time[c.sides - 1] + 2 >= l->n)
-		return error_set(log->e, E_SYNTAX, where_of(l, l->end),
+		return error_set(log->e, E_SYNTAX, log_line_where(l, l->end),
 		                 "a timing without time, algbw and busbw");
 	if (!r->rows) {
 		r->like.devices = r->ranks;
@@ -429,7 +335,7 @@ static enum status row_read(struct log *log, const struct line *l)
 	}
 	r->rows++;
 	/* Of no bytes nothing was run. */
-	for (int side = 0; side < c.sides && whole_of(&l->word[0]); side++)
+	for (int side = 0; side < c.sides && log_word_whole(&l->word[0]); side++)
 		if (timing_add(log, l, &c, side) != OK)
 			return log->e->code;
 	return OK;
@@ -438,47 +344,47 @@ static enum status row_read(struct log *log, const struct line *l)
 /* --- logs ------------------------------------------------------------------------- */
 
 /* Returns whether the test says in the line that it ended for a fault. */
-static bool failed(const struct line *l)
+static bool failed(const struct log_line *l)
 {
-	return has(l, "Test NCCL failure") || has(l, "Test CUDA failure") ||
-	       has(l, "Test HIP failure") || has(l, "Test failure");
+	return log_line_has(l, "Test NCCL failure") || log_line_has(l, "Test CUDA failure") ||
+	       log_line_has(l, "Test HIP failure") || log_line_has(l, "Test failure");
 }
 
 /* Reads a line that begins with #. */
-static enum status comment_read(struct log *log, const struct line *l)
+static enum status comment_read(struct log *log, const struct log_line *l)
 {
 	const char *pos;
 	int program;
 
-	if (l->n > 1 && is(&l->word[1], "Rank"))
+	if (l->n > 1 && log_word_is(&l->word[1], "Rank"))
 		return rank_read(log, l);
-	if (l->n > 1 && is(&l->word[1], "nThread"))
+	if (l->n > 1 && log_word_is(&l->word[1], "nThread"))
 		return start_read(log, l);
-	if (has(l, "in-place") || has(l, "out-of-place"))
-		log->run.only_in_place = !has(l, "out-of-place");
-	if (l->n > 3 && is(&l->word[1], "size") && is(&l->word[2], "count"))
+	if (log_line_has(l, "in-place") || log_line_has(l, "out-of-place"))
+		log->run.only_in_place = !log_line_has(l, "out-of-place");
+	if (l->n > 3 && log_word_is(&l->word[1], "size") && log_word_is(&l->word[2], "count"))
 		header_read(&log->run, l);
-	program = has(l, "Collective test starting:") ? program_of(l, &pos) : -1;
+	program = log_line_has(l, "Collective test starting:") ? program_of(l, &pos) : -1;
 	return program >= 0 ? program_read(log, l, program, pos) : OK;
 }
 
-static enum status line_read(struct log *log, struct line *l)
+static enum status line_read(struct log *log, struct log_line *l)
 {
 	const char *pos;
 	int program;
 
-	words_find(l);
+	log_line_split(l);
 	if (!l->n)
 		return OK;
 	if (*l->word[0].s == '#')
 		return comment_read(log, l);
-	if (has(l, "NCCL INFO") || has(l, "NCCL WARN"))
+	if (log_line_has(l, "NCCL INFO") || log_line_has(l, "NCCL WARN"))
 		return OK;
 	if (failed(l))
-		return error_set(log->e, E_INFEASIBLE, where_of(l, l->word[0].s),
+		return error_set(log->e, E_INFEASIBLE, log_line_where(l, l->word[0].s),
 		                 "the test failed here; without this line and those "
 		                 "behind it the timings before can be used");
-	if (number_of(&l->word[0]) >= 0 &&
+	if (log_word_number(&l->word[0]) >= 0 &&
 	    (l->n < 2 || isdigit((unsigned char)*l->word[1].s)))
 		return row_read(log, l);
 	program = program_of(l, &pos);
@@ -489,7 +395,7 @@ enum status nccl_log_read(struct measured_table *out, struct arena *a, const cha
                           const char *text, struct error *e)
 {
 	struct log log = {.out = out, .a = a, .e = e};
-	struct line l = {.at = {.file = path}};
+	struct log_line l = {.at = {.file = path}};
 
 	log.run.like = (struct measured){.groups = 1,
 	                                 .set = "",

@@ -78,8 +78,9 @@ static int moves_between_states(struct move *out, const struct chain *chain, int
 	return n;
 }
 
+/* For a dearer gather than `most_cost`, if that is > 0, any price above it will do. */
 static struct price gather_price(const struct chain *chain, const struct move *moves,
-                                 int n, const struct shape *local)
+                                 int n, const struct shape *local, double most_cost)
 {
 	const struct problem *p = chain->script->problem;
 	const struct step_ask ask = {
@@ -88,6 +89,7 @@ static struct price gather_price(const struct chain *chain, const struct move *m
 		.move = moves,
 		.before_bytes = dtype_bytes(p->array.dtype, shape_elements(local)),
 		.unpack = moves_unpack(moves, n, local),
+		.most_cost = most_cost,
 	};
 
 	return chain->prices->step(chain->prices->self, p, &ask);
@@ -95,6 +97,8 @@ static struct price gather_price(const struct chain *chain, const struct move *m
 
 static void find_prices(struct chain *chain)
 {
+	bool few = chain->script->problem->ndevices <= BEST_SMALL_DEVICES;
+
 	for (int state = 1; state < chain->nstates; state++) {
 		struct layout l = layout_at(chain, state);
 		struct shape local = layout_local(&l, &chain->script->view.shape);
@@ -104,11 +108,18 @@ static void find_prices(struct chain *chain)
 			struct move moves[PIECES_MAX];
 			int n = moves_between_states(moves, chain, state, after);
 			struct price price;
+			double left = 0;
 
 			if (n == 0)
 				continue;
+			/* equal prices differ by 1e-9; on few devices all are soon known */
+			if (!first && !few)
+				left = chain->price[state].cost * (1 + 1e-6) -
+				       chain->price[after].cost;
+			if (!first && !few && left <= 0)
+				continue;
 			price = price_add(chain->price[after],
-			                  gather_price(chain, moves, n, &local));
+			                  gather_price(chain, moves, n, &local, left));
 			if (!first && price_compare(price, chain->price[state]) >= 0)
 				continue;
 			first = false;

@@ -64,10 +64,14 @@ void hops_begin(struct hops *out, struct best_pool *pool,
 	out->script.view = *view;
 }
 
-/* Returns the seconds of a step from a layout, INFINITY if they are not known. */
+/*
+ * Returns the seconds of a step from a layout, INFINITY if they are not known; where they are
+ * more than `most_s`, some that are.
+ */
 static double step_s(struct hops *hops, const struct layout *from,
-                     const struct script_step *step)
+                     const struct script_step *step, double most_s)
 {
+	const struct price most = {.cost = most_s};
 	struct script *s = &hops->script;
 	struct price price;
 
@@ -76,8 +80,8 @@ static double step_s(struct hops *hops, const struct layout *from,
 	s->n = 1;
 	s->step[0] = *step;
 	hops->pool->work += LEG_WORK;
-	if (!step_prices_script(&price, hops->pool->steps, s, NULL))
-		return INFINITY;
+	step_prices_script(&price, hops->pool->steps, s,
+	                   isfinite(most_s) ? &most : NULL);
 	return price.cost;
 }
 
@@ -108,13 +112,14 @@ static struct price_note *note_of(struct hops *hops, const struct leg_key *key,
 	return prices->note(prices->self, key, offsetof(struct leg_key, types) + size);
 }
 
-static double build_exchange_s(struct hops *hops, struct leg *leg, uint32_t senders)
+static double build_exchange_s(struct hops *hops, struct leg *leg, uint32_t senders,
+                               double most_s)
 {
 	struct script_step exchange = {.op = OP_EXCHANGE, .senders = senders};
 
 	write_leg(leg, hops);
 	exchange.after = leg->step.after;
-	return step_s(hops, &leg->from, &exchange);
+	return step_s(hops, &leg->from, &exchange, most_s);
 }
 
 static void consider(struct hop *hop, double seconds, uint32_t senders)
@@ -124,25 +129,27 @@ static void consider(struct hop *hop, double seconds, uint32_t senders)
 }
 
 /* Returns a leg as an exchange. */
-static struct hop build_exchange(struct hops *hops, struct leg *leg)
+static struct hop build_exchange(struct hops *hops, struct leg *leg, double most_s)
 {
 	struct hop hop = {.seconds = INFINITY, .senders = hops->senders};
 	const struct problem *p = hops->pool->best->problem;
 	uint32_t base = 1;
 
-	consider(&hop, build_exchange_s(hops, leg, hops->senders), hops->senders);
+	consider(&hop, build_exchange_s(hops, leg, hops->senders, most_s),
+	         hops->senders);
 	for (int k = hops->few ? best_copies(p, &leg->from) : 0;
 	     k > 0 && base <= BASE_MAX; k--, base *= SENDERS_BASE)
 		for (uint32_t choice = 0; choice < CHOICES; choice++) {
 			uint32_t senders = SENDERS_MIXED + choice * base;
 
-			consider(&hop, build_exchange_s(hops, leg, senders), senders);
+			consider(&hop, build_exchange_s(hops, leg, senders, most_s),
+			         senders);
 		}
 	return hop;
 }
 
 /* Returns a leg as an exchange, whose seconds are INFINITY if they are not known. */
-static struct hop exchange_hop(struct hops *hops, struct leg *leg)
+static struct hop exchange_hop(struct hops *hops, struct leg *leg, double most_s)
 {
 	struct leg_key key = {.senders = hops->senders,
 	                      .tag = hops->tags + TAG_EXCHANGE};
@@ -150,13 +157,14 @@ static struct hop exchange_hop(struct hops *hops, struct leg *leg)
 	struct hop hop;
 
 	if (!hops->has_keys)
-		return build_exchange(hops, leg);
+		return build_exchange(hops, leg, most_s);
 	note = note_of(hops, &key,
 	               type_key(key.types, hops->types, leg->before, leg->after));
 	hops->pool->work += NOTE_WORK;
-	if (!note->priced) {
-		hop = build_exchange(hops, leg);
+	if (!note->priced || (note->more && note->price.cost <= most_s)) {
+		hop = build_exchange(hops, leg, most_s);
 		note->price.cost = hop.seconds;
+		note->more = hop.seconds > most_s;
 		note->choice = hop.senders;
 		note->priced = isfinite(hop.seconds);
 	}
@@ -164,7 +172,7 @@ static struct hop exchange_hop(struct hops *hops, struct leg *leg)
 }
 
 double hop_collective_s(struct hops *hops, const struct type *before,
-                        const struct type *after)
+                        const struct type *after, double most_s)
 {
 	enum op op = type_op(before, after);
 	struct leg leg = {.before = before, .after = after};
@@ -173,25 +181,27 @@ double hop_collective_s(struct hops *hops, const struct type *before,
 
 	if (op == OP_EXCHANGE)
 		return INFINITY;
-	note = note_of(hops, &key, type_moves(key.types, hops->types, op, before, after));
+	note = note_of(hops, &key,
+	               type_moves(key.types, hops->types, op, before, after));
 	hops->pool->work += NOTE_WORK;
-	if (!note->priced) {
+	if (!note->priced || (note->more && note->price.cost <= most_s)) {
 		write_leg(&leg, hops);
 		note->price.cost = leg.step.op == OP_EXCHANGE
 		                           ? INFINITY
-		                           : step_s(hops, &leg.from, &leg.step);
+		                           : step_s(hops, &leg.from, &leg.step, most_s);
+		note->more = note->price.cost > most_s;
 		note->priced = true;
 	}
 	return note->price.cost;
 }
 
 struct hop hop_exchange(struct hops *hops, const struct type *before,
-                        const struct type *after)
+                        const struct type *after, double most_s)
 {
 	struct leg leg = {.before = before, .after = after};
 
 	if (hops->pool->best->problem->vocabulary == VOCABULARY_PORTABLE ||
 	    type_op(before, after) == OP_SLICE)
 		return (struct hop){.seconds = INFINITY};
-	return exchange_hop(hops, &leg);
+	return exchange_hop(hops, &leg, most_s);
 }

@@ -35,15 +35,18 @@ void hops_begin(struct hops *out, struct best_pool *pool,
                 const struct types_between *types, const struct view *view,
                 uint32_t number, struct arena *a);
 
-/* Returns the seconds of a step between two types as one collective, INFINITY if none is. */
+/*
+ * Returns the seconds of a step between two types as one collective, INFINITY if none is.
+ * Where they are more than `most_s` they may be less than what it takes, but more than that.
+ */
 double hop_collective_s(struct hops *hops, const struct type *before,
-                        const struct type *after);
+                        const struct type *after, double most_s);
 
 /*
  * Returns the same as an exchange: its seconds are INFINITY if they are not known, or the
  * vocabulary has none.
  */
 struct hop hop_exchange(struct hops *hops, const struct type *before,
-                        const struct type *after);
+                        const struct type *after, double most_s);
 
 #endif

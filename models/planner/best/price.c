@@ -2,6 +2,7 @@
 
 #include "planner/best/key.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* The work of a step besides its messages, in messages that take as long. */
@@ -83,20 +84,41 @@ static bool is_much(const struct step_prices *steps, const struct script *s, int
 	return steps->work + work > steps->most;
 }
 
-static void build_step(struct step_prices *steps, struct price_note *note,
-                       const struct script *s, int i)
+/*
+ * Prices a step; where it is dearer than `most_cost` the note may tell less, and says so.
+ */
+static void price_step(struct step_prices *steps, struct price_note *note,
+                       const struct plan *plan, double most_cost)
 {
+	const struct prices *prices = steps->prices;
+
+	if (isfinite(most_cost)) {
+		note->price = prices->within(prices->self, plan, most_cost);
+		note->more = note->price.cost > most_cost;
+	} else {
+		note->price = prices->plan(prices->self, plan);
+		note->more = false;
+	}
+}
+
+/* A step that was built before, with another limit, is no work again. */
+static void build_step(struct step_prices *steps, struct price_note *note,
+                       const struct script *s, int i, double most_cost)
+{
+	bool again = note->priced;
 	struct plan *plan;
 
 	arena_reset(steps->arena);
 	plan = script_step_plan(s, i, steps->prices, steps->arena);
 	note->priced = true;
 	note->impossible = !plan;
-	steps->work += STEP_WORK + steps->problem->ndevices;
+	if (!again)
+		steps->work += STEP_WORK + steps->problem->ndevices;
 	if (!plan)
 		return;
-	steps->work += step_prices_messages(plan);
-	note->price = steps->prices->plan(steps->prices->self, plan);
+	if (!again)
+		steps->work += step_prices_messages(plan);
+	price_step(steps, note, plan, most_cost);
 }
 
 static bool is_sent(const struct script *s, int i)
@@ -109,29 +131,62 @@ static bool is_above(struct price price, const struct price *limit)
 	return limit && price_compare(price, *limit) > 0;
 }
 
+/*
+ * Returns what a step may cost at most so that a script is not above the limit, INFINITY
+ * without one. Where that is nothing the sum is above it already. On few devices steps are
+ * built again more often than that saves.
+ */
+static double cost_left(const struct step_prices *steps, const struct price *limit,
+                        struct price sum)
+{
+	if (!limit || steps->problem->ndevices <= BEST_SMALL_DEVICES)
+		return INFINITY;
+	/* equal prices differ by 1e-9 */
+	return limit->cost * (1 + 1e-6) - sum.cost;
+}
+
+/* Returns the price of a collective by the table, or one above the limit. */
+static struct price table_price(const struct step_prices *steps, const struct script *s,
+                                int i, const struct price *limit, struct price sum)
+{
+	double left = cost_left(steps, limit, sum);
+
+	if (left <= 0)
+		return (struct price){0};
+	return script_price(s, i, steps->prices, isfinite(left) ? left : 0);
+}
+
 bool step_prices_script(struct price *out, struct step_prices *steps,
                         const struct script *s, const struct price *limit)
 {
 	struct price_note *note[SCRIPT_STEPS_MAX];
-	struct price sum = {0};
+	struct price sum = {0}, least = {0};
 	bool counted[SCRIPT_STEPS_MAX];
 
+	*out = (struct price){.cost = INFINITY};
 	for (int i = 0; i < s->n; i++) {
 		note[i] = is_sent(s, i) ? note_of(steps, s, i) : NULL;
 		if (note[i] &&
 		    (note[i]->impossible || (!note[i]->priced && is_much(steps, s, i))))
 			return false;
-		counted[i] = !note[i] || note[i]->priced;
+		counted[i] = !note[i] || (note[i]->priced && !note[i]->more);
 		if (counted[i])
-			sum = price_add(sum, note[i] ? note[i]->price
-			                             : script_price(s, i, steps->prices));
+			sum = price_add(sum,
+			                note[i] ? note[i]->price
+			                        : table_price(steps, s, i, limit, sum));
+		else if (note[i]->priced)
+			least = price_add(least, note[i]->price);
+	}
+	if (is_above(price_add(sum, least), limit)) {
+		*out = price_add(sum, least);
+		return false;
 	}
 	/* two steps may share a note: the second is counted though the first built it */
 	for (int i = 0; i < s->n && !is_above(sum, limit); i++) {
 		if (counted[i])
 			continue;
-		if (!note[i]->priced)
-			build_step(steps, note[i], s, i);
+		if (!note[i]->priced || note[i]->more)
+			build_step(steps, note[i], s, i, cost_left(steps, limit, sum));
 		if (note[i]->impossible)
 			return false;
 		sum = price_add(sum, note[i]->price);

@@ -20,7 +20,8 @@ void step_prices_free(struct step_prices *steps);
 
 /*
  * Stores the price of a script. Returns false where it is above `limit` (NULL: none),
- * where a step cannot be said, or where a step takes more work than is left.
+ * where a step cannot be said, or where a step takes more work than is left; the price is
+ * then one above the limit that it is no less than, or infinite.
  */
 bool step_prices_script(struct price *out, struct step_prices *steps,
                         const struct script *s, const struct price *limit);

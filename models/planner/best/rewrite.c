@@ -1,6 +1,13 @@
 /* The rewrites of a script that are tried. */
 #include "planner/best/rewrite.h"
 
+/* Writes a script over finer digits, or as it is where that is no finer. */
+static void refine(struct script *out, const struct script *script, struct best_pool *pool)
+{
+	if (!script_refine(out, script, pool->arena))
+		script_copy(out, script);
+}
+
 static void try_gathers(struct best_pool *pool, const struct script *script)
 {
 	for (int i = 0; i < script->n; i++) {
@@ -95,8 +102,7 @@ static void try_merges(struct best_pool *pool, const struct script *script)
 {
 	struct script fine, next;
 
-	if (!script_refine(&fine, script, pool->arena))
-		script_copy(&fine, script);
+	refine(&fine, script, pool);
 	for (int first = 0; first < fine.n; first++) {
 		for (int end = first + 1; end <= fine.n; end++) {
 			enum op op = fine.step[end - 1].op;
@@ -106,47 +112,6 @@ static void try_merges(struct best_pool *pool, const struct script *script)
 			if (end > first + 1 &&
 			    script_merge(&next, &fine, first, end, pool->arena))
 				best_pool_add(pool, &next);
-		}
-	}
-}
-
-static void try_overslice(struct best_pool *pool, const struct script *script,
-                          struct part part, int first)
-{
-	for (int digit = 0; digit < script->view.shape.rank; digit++) {
-		struct script next;
-
-		if (script_overslice(&next, script, digit, part, first, pool->arena))
-			best_pool_add(pool, &next);
-	}
-}
-
-/*
- * Tries over-slices along every run of digits of a mesh axis that the script does not
- * use, and along its minor ends, which are as a rule the fast links.
- */
-static void try_overslices(struct best_pool *pool, const struct script *script,
-                           int begin)
-{
-	const struct mesh *m = &script->problem->mesh;
-
-	for (int axis = 0; axis < m->naxes; axis++) {
-		const struct part whole = {axis, 1, m->axis[axis].size};
-		struct part digit[LAYOUT_PARTS_MAX];
-		int n = parts_digits(digit, &whole, 1), first = 0;
-
-		for (int k = 0; k <= n; k++) {
-			struct part run;
-
-			if (k < n && !script_uses(script, digit[k], begin))
-				continue;
-			for (; first < k; first++) {
-				run = digit[first];
-				for (int j = first + 1; j < k; j++)
-					run.size *= digit[j].size;
-				try_overslice(pool, script, run, begin);
-			}
-			first = k + 1;
 		}
 	}
 }
@@ -185,30 +150,115 @@ static void try_splits_alone(struct best_pool *pool, const struct script *script
 				best_pool_add(pool, &next);
 }
 
-/* Tries steps in two halves, by rising and by falling stride. */
+/* Tries a step of a refined script in two halves, by rising and by falling stride. */
+static int try_halves(struct best_pool *pool, const struct script *fine, int at)
+{
+	int64_t stride[LAYOUT_PARTS_MAX];
+	struct script next;
+	int n = script_strides(stride, LAYOUT_PARTS_MAX, fine, at);
+
+	for (int k = 1; k < n; k++)
+		for (int major = 0; major < 2; major++)
+			if (script_split(&next, fine, at, stride[k], major, pool->arena))
+				best_pool_add(pool, &next);
+	return n;
+}
+
+/* Tries steps in two halves. */
 static void try_splits(struct best_pool *pool, const struct script *script)
 {
-	struct script fine, next;
+	struct script fine;
 
-	if (!script_refine(&fine, script, pool->arena))
-		script_copy(&fine, script);
+	refine(&fine, script, pool);
 	/* on more devices there is no work for it */
 	if (best_pool_is_small(pool))
 		try_collectives(pool, &fine);
 	for (int at = 0; at < fine.n; at++) {
-		int64_t stride[LAYOUT_PARTS_MAX];
 		enum op op = fine.step[at].op;
-		int n = script_strides(stride, LAYOUT_PARTS_MAX, &fine, at);
+		int n;
 
 		if (op == OP_SLICE || op == OP_ALL_GATHER || op == OP_ALL_REDUCE)
 			continue;
-		for (int k = 1; k < n; k++)
-			for (int major = 0; major < 2; major++)
-				if (script_split(&next, &fine, at, stride[k], major,
-				                 pool->arena))
-					best_pool_add(pool, &next);
+		n = try_halves(pool, &fine, at);
 		if (script->n > 1 && best_pool_is_small(pool))
 			try_splits_alone(pool, script, at, n);
+	}
+}
+
+static void try_overslice(struct best_pool *pool, const struct script *script,
+                          struct part part, int first)
+{
+	for (int digit = 0; digit < script->view.shape.rank; digit++) {
+		struct script next;
+
+		if ((best_pool_is_small(pool) &&
+		     script_overslice(&next, script, digit, part, first, true,
+		                      pool->arena)) ||
+		    script_overslice(&next, script, digit, part, first, false,
+		                     pool->arena))
+			best_pool_add(pool, &next);
+	}
+}
+
+/* Returns whether some layout of a script cuts a digit. */
+static bool is_cut(const struct script *script, int digit)
+{
+	for (int i = 0; i <= script->n; i++)
+		if (script_before(script, i)->nparts[digit] > 0)
+			return true;
+	return false;
+}
+
+/*
+ * Tries over-slices by a part that the first step brings, behind what cuts a digit, and that
+ * step in two halves.
+ */
+static void try_strided(struct best_pool *pool, const struct script *script,
+                        struct part part, int first)
+{
+	for (int digit = 0; digit < script->view.shape.rank; digit++) {
+		struct script next, fine;
+
+		if (!is_cut(script, digit) ||
+		    !script_overslice(&next, script, digit, part, first, false,
+		                      pool->arena))
+			continue;
+		best_pool_add(pool, &next);
+		refine(&fine, &next, pool);
+		try_halves(pool, &fine, first);
+	}
+}
+
+/*
+ * Tries over-slices along every run of digits of a mesh axis that the script does not
+ * use, and along its minor ends, which are as a rule the fast links.
+ */
+static void try_overslices(struct best_pool *pool, const struct script *script,
+                           int begin,
+                           void (*try)(struct best_pool *pool,
+                                       const struct script *script, struct part part,
+                                       int first))
+{
+	const struct mesh *m = &script->problem->mesh;
+
+	for (int axis = 0; axis < m->naxes; axis++) {
+		const struct part whole = {axis, 1, m->axis[axis].size};
+		struct part digit[LAYOUT_PARTS_MAX];
+		int n = parts_digits(digit, &whole, 1), first = 0;
+
+		for (int k = 0; k <= n; k++) {
+			struct part run;
+
+			if (k < n && !script_uses(script, digit[k], begin))
+				continue;
+			for (; first < k; first++) {
+				run = digit[first];
+				for (int j = first + 1; j < k; j++)
+					run.size *= digit[j].size;
+				try(pool, script, run, begin);
+			}
+			first = k + 1;
+		}
 	}
 }
 
@@ -222,9 +272,28 @@ void best_rewrite(struct best_pool *pool, const struct script *script, bool near
 		return;
 	try_gathers(pool, script);
 	if (near)
-		try_overslices(pool, script, -1);
+		try_overslices(pool, script, -1, try_overslice);
 	try_splits(pool, script);
 	for (int i = 0; i < script->n && near; i++)
 		if (script->step[i].op == OP_EXCHANGE)
-			try_overslices(pool, script, i);
+			try_overslices(pool, script, i, try_overslice);
+}
+
+void best_rewrite_single(struct best_pool *pool, const struct script *script)
+{
+	struct script fine, next;
+
+	if (script->n != 1 || script->step[0].op != OP_EXCHANGE ||
+	    pool->best->prices->step == prices_bytes.step)
+		return;
+	refine(&fine, script, pool);
+	if (script_slice_first(&next, &fine, 0, pool->arena)) {
+		best_pool_add(pool, &next);
+		try_halves(pool, &next, 1);
+	}
+	if (script_gather_last(&next, &fine, 0, pool->arena)) {
+		best_pool_add(pool, &next);
+		try_halves(pool, &next, 0);
+	}
+	try_overslices(pool, script, 0, try_strided);
 }

@@ -178,7 +178,8 @@ void script_memory(int64_t *array_bytes, int64_t *live_bytes, const struct scrip
 	}
 }
 
-struct price script_price(const struct script *s, int i, const struct prices *prices)
+struct price script_price(const struct script *s, int i, const struct prices *prices,
+                          double most_cost)
 {
 	const struct script_step *step = &s->step[i];
 	struct shape local = layout_local(script_before(s, i), &s->view.shape);
@@ -188,6 +189,7 @@ struct price script_price(const struct script *s, int i, const struct prices *pr
 		.move = step->move,
 		.before_bytes =
 			dtype_bytes(s->problem->array.dtype, shape_elements(&local)),
+		.most_cost = most_cost,
 	};
 
 	if (step->op == OP_PERMUTE || step->op == OP_EXCHANGE)
@@ -216,6 +218,11 @@ bool parts_coexist(struct part p, struct part q)
 {
 	return p.axis != q.axis || p.pre % (q.pre * q.size) == 0 ||
 	       q.pre % (p.pre * p.size) == 0;
+}
+
+bool parts_are_next(struct part p, struct part q)
+{
+	return p.axis == q.axis && q.pre == p.pre * p.size;
 }
 
 static bool layout_uses(const struct layout *l, struct part part)
@@ -326,17 +333,11 @@ static bool stays_on_top(const struct split *split, const struct script *s, int 
  * the first piece has all that the layouts of the script cut the digit into. Returns
  * false if that does not divide.
  */
-static bool split_view(struct split *split, struct view *out, const struct script *s,
-                       int first)
+static bool split_view(struct split *split, struct view *out, const struct script *s)
 {
 	int64_t extent = s->view.shape.dim[split->digit], shards = 1, piece[3];
 	int n = 0;
 
-	if (s->problem->ndevices <= BEST_SMALL_DEVICES && stays_on_top(split, s, first)) {
-		*out = s->view;
-		split->fresh = split->digit;
-		return true;
-	}
 	for (int i = 0; i <= s->n; i++) {
 		int64_t cut = layout_shards(script_before(s, i), split->digit);
 		int64_t more = cut > shards ? cut : shards;
@@ -369,16 +370,18 @@ static bool split_view(struct split *split, struct view *out, const struct scrip
 }
 
 bool script_overslice(struct script *out, const struct script *s, int digit,
-                      struct part part, int first, struct arena *a)
+                      struct part part, int first, bool on_top, struct arena *a)
 {
-	struct split split = {.digit = digit, .part = part};
+	struct split split = {.digit = digit, .fresh = digit, .part = part};
 	const struct script_step slice = {.op = OP_SLICE},
 				 gather = {.op = OP_ALL_GATHER};
 	bool slices = s->n > 0 && s->step[0].op == OP_SLICE && first < 0;
 	bool gathers = s->n > 0 && s->step[s->n - 1].op == OP_ALL_GATHER;
 
 	script_begin(out, s->problem);
-	if (s->n + 2 > SCRIPT_STEPS_MAX || !split_view(&split, &out->view, s, first))
+	out->view = s->view;
+	if (s->n + 2 > SCRIPT_STEPS_MAX || (on_top ? !stays_on_top(&split, s, first)
+	                                           : !split_view(&split, &out->view, s)))
 		return false;
 	out->from = split_layout(&split, &s->from, false);
 	out->to = split_layout(&split, &s->to, false);

@@ -68,8 +68,12 @@ struct plan *script_step_plan(const struct script *s, int i,
 /* Stores the peak_array_bytes and the peak_live_bytes of the plan. */
 void script_memory(int64_t *array_bytes, int64_t *live_bytes, const struct script *s);
 
-/* Returns the price of step i by the table; permutes and exchanges have none. */
-struct price script_price(const struct script *s, int i, const struct prices *prices);
+/*
+ * Returns the price of step i by the table; permutes and exchanges have none. For a dearer
+ * step than `most_cost`, if that is > 0, any price above it will do.
+ */
+struct price script_price(const struct script *s, int i, const struct prices *prices,
+                          double most_cost);
 
 /* Puts one exchange in place of steps [first, end). */
 void script_exchange(struct script *out, const struct script *s, int first, int end);
@@ -77,19 +81,21 @@ void script_exchange(struct script *out, const struct script *s, int first, int 
 /*
  * Over-slices: cuts digit `digit` by `part`, which no layout of the script from step
  * `first` on uses, and gathers it at the end. The part gets a digit of its own, behind
- * what the layouts cut that digit into, or on few devices lies on top of that where it
- * stays the same. It is sliced before step 0 or, if `first` >= 0,
- * the exchange of that step brings the cut tiles. Returns false where it does not
- * divide the rest.
+ * what the layouts cut that digit into, or lies on top of that (`on_top`), which must then
+ * stay the same. It is sliced before step 0 or, if `first` >= 0, the exchange of that step
+ * brings the cut tiles. Returns false where it does not divide the rest.
  */
 bool script_overslice(struct script *out, const struct script *s, int digit,
-                      struct part part, int first, struct arena *a);
+                      struct part part, int first, bool on_top, struct arena *a);
 
 /*
  * Returns whether two parts can both cut something. They cannot if they share a digit,
  * or if they cut the axis into digits of different kinds: x:(1)2 and x:(3)2 of 6.
  */
 bool parts_coexist(struct part p, struct part q);
+
+/* Returns whether the second part is of the digits of an axis that follow the first's. */
+bool parts_are_next(struct part p, struct part q);
 
 /*
  * Returns whether some layout uses a digit of the part, or cannot be with it, unreduced
@@ -128,6 +134,14 @@ bool script_put(struct script *out, const struct script *s, int i,
                 const struct script *steps, struct arena *a);
 
 /*
+ * Makes the step from one layout to another over the digits of a refined script: the slice,
+ * all-gather or all-to-all that does it, or else an exchange. Returns false where sums are
+ * in the way.
+ */
+bool script_between(struct script_step *out, const struct layout *before,
+                    const struct layout *after, struct arena *a);
+
+/*
  * Puts the slice, all-gather or all-to-all that does the same in place of steps
  * [first, end) of a refined script. Returns false where none does.
  */
@@ -143,6 +157,16 @@ bool script_merge(struct script *out, const struct script *s, int first, int end
  */
 bool script_split(struct script *out, const struct script *s, int at, int64_t stride,
                   bool major, struct arena *a);
+
+/*
+ * Does step `at` of a refined script in two: first slices of digits that nothing cuts before
+ * it, so that everything after moves smaller tiles, or last gathers of digits that nothing
+ * cuts after it. Return false as script_split() does.
+ */
+bool script_slice_first(struct script *out, const struct script *s, int at,
+                        struct arena *a);
+bool script_gather_last(struct script *out, const struct script *s, int at,
+                        struct arena *a);
 
 /*
  * Writes the strides at which script_split() has different answers for step `at`,

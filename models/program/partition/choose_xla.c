@@ -1,4 +1,4 @@
-/* XLA's choice (xla/service/spmd: spmd_partitioner.cc, dot_handler.cc, gather_scatter_handler.cc). */
+/* XLA's choice (xla/service/spmd: spmd_partitioner.cc, dot_handler.cc). */
 #include "program/partition/choose.h"
 #include "program/propagate_op.h"
 

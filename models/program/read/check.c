@@ -128,6 +128,8 @@ static bool check_dynamic(const struct checked *c)
 	if (slice ? c->op->dims.n != operand(c, 0)->rank
 	          : operand(c, 0)->rank != operand(c, 1)->rank)
 		return bad(c, "expected a size for each dimension");
+	if (result(c, 0)->rank != operand(c, 0)->rank)
+		return bad(c, "expected a result of as many dimensions as the array");
 	return true;
 }
 

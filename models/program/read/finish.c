@@ -98,6 +98,55 @@ static bool hands_over(enum opcode code)
 	       code == HLO_MANUAL_COMPUTATION || code == HLO_NAMED_COMPUTATION;
 }
 
+/* Returns whether values have as many dimensions as those from number `first` on. */
+static bool same_ranks(const struct program *p, struct numbers values, int32_t first)
+{
+	for (int32_t i = 0; i < values.n; i++)
+		if (p->value.at[values.at[i]].type.rank !=
+		    p->value.at[first + i].type.rank)
+			return false;
+	return true;
+}
+
+/*
+ * Returns whether the parameters of region k have as many as the operands from number
+ * `first` on.
+ */
+static bool takes_operands(const struct program *p, const struct instruction *op,
+                           int32_t k, int32_t first)
+{
+	const struct numbers param = p->region.at[op_called(p, op, k)].param;
+
+	for (int32_t i = 0; i < param.n; i++)
+		if (p->value.at[param.at[i]].type.rank !=
+		    p->value.at[op_operand(p, op, first + i)].type.rank)
+			return false;
+	return true;
+}
+
+/* Checks that what a loop or a computation takes and gives has as many dimensions inside. */
+static bool fit_ranks(struct build *b, const struct instruction *op)
+{
+	const struct program *p = b->p;
+	int32_t first = op->code == HLO_CONDITIONAL;
+
+	if (op->code != HLO_WHILE && op->code != HLO_CONDITIONAL && !hands_over(op->code))
+		return true;
+	for (int32_t k = 0; k < op->ncalled; k++) {
+		const struct region *r = &p->region.at[op_called(p, op, k)];
+		bool tests = op->code == HLO_WHILE && k == 0;
+
+		if (!takes_operands(p, op, k, first))
+			return fail_op(b, op, "an operand has other dimensions inside");
+		if (!tests && (r->result.n != op->nvalues ||
+		               !same_ranks(p, r->result, op->first_value)))
+			return fail_op(b, op, "a result has other dimensions inside");
+		if (op->code == HLO_CONDITIONAL)
+			first += r->param.n;
+	}
+	return true;
+}
+
 /* Checks that what is handed to regions fits them. */
 static bool fit_regions(struct build *b)
 {
@@ -126,6 +175,8 @@ static bool fit_regions(struct build *b)
 		if (hands_over(op->code) &&
 		    p->region.at[op_called(p, op, 0)].result.n != op->nvalues)
 			return fail_op(b, op, "the computation has other results");
+		if (!fit_ranks(b, op))
+			return false;
 	}
 	return true;
 }

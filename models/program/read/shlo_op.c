@@ -338,12 +338,36 @@ static struct span direction_of(const struct shlo_op *m)
 	return m->word_list.n ? m->word_list.at[0] : (struct span){NULL, 0};
 }
 
+/* Ops whose dimensions are one list of integers, and its name in short and in full. */
+static const struct {
+	enum opcode code;
+	const char *brief, *full;
+} dims_key[] = {
+	{HLO_BROADCAST, "dims", "broadcast_dimensions"},
+	{HLO_TRANSPOSE, "dims", "permutation"},
+	{HLO_REVERSE, "dims", "dimensions"},
+	{HLO_REDUCE, "dims", "dimensions"},
+	{HLO_CONCATENATE, "dim", "dimension"},
+	{HLO_SORT, "dim", "dimension"},
+	{HLO_IOTA, "dim", "iota_dimension"},
+	{HLO_DYNAMIC_SLICE, "sizes", "slice_sizes"},
+	{HLO_FFT, "length", "fft_length"},
+};
+
+static void set_dims(struct build *b, const struct shlo_op *m, struct instruction *op)
+{
+	for (size_t i = 0; i < sizeof(dims_key) / sizeof(*dims_key); i++)
+		if (dims_key[i].code == op->code)
+			op->dims = of_keys(b, m, dims_key[i].brief, dims_key[i].full);
+}
+
 static bool set_own(struct shlo *r, const struct shlo_op *m, struct instruction *op)
 {
 	struct build *b = r->b;
 	struct loop_attr loop = {.trips = 1};
 	struct ints at;
 
+	set_dims(b, m, op);
 	switch (op->code) {
 	case HLO_DOT:
 		return set_dot(b, m, op);
@@ -362,26 +386,8 @@ static bool set_own(struct shlo *r, const struct shlo_op *m, struct instruction 
 	case HLO_SCATTER:
 		set_index(b, m, op);
 		return true;
-	case HLO_BROADCAST:
-		op->dims = of_keys(b, m, "dims", "broadcast_dimensions");
-		return true;
-	case HLO_TRANSPOSE:
-		op->dims = of_keys(b, m, "dims", "permutation");
-		return true;
-	case HLO_REVERSE:
 	case HLO_REDUCE:
-		op->dims = of_keys(b, m, "dims", "dimensions");
 		op->applies = applied_by(m);
-		return true;
-	case HLO_CONCATENATE:
-	case HLO_SORT:
-		op->dims = of_keys(b, m, "dim", "dimension");
-		return true;
-	case HLO_IOTA:
-		op->dims = of_keys(b, m, "dim", "iota_dimension");
-		return true;
-	case HLO_DYNAMIC_SLICE:
-		op->dims = of_keys(b, m, "sizes", "slice_sizes");
 		return true;
 	case HLO_GET_TUPLE_ELEMENT:
 		at = m->bracket.at ? shlo_ints(b, m->bracket)
@@ -396,9 +402,6 @@ static bool set_own(struct shlo *r, const struct shlo_op *m, struct instruction 
 		return true;
 	case HLO_CUSTOM_CALL:
 		set_custom(b, m, op);
-		return true;
-	case HLO_FFT:
-		op->dims = of_keys(b, m, "length", "fft_length");
 		return true;
 	case HLO_MANUAL_COMPUTATION:
 		set_manual(b, m, op);

@@ -295,8 +295,14 @@ static enum status read_all(struct reading *r, const struct xla_warnings *text, 
 		read_text(r, text[i]);
 	if (!r->warnings)
 		return xla_warning_parse(&none, r->arena, "", text[0].at, e);
-	if (!r->row.n && r->unfit.code != OK)
+	if (r->row.n)
+		return OK;
+	if (r->unfit.code != OK)
 		*e = r->unfit;
+	else
+		error_set(e, E_SYNTAX, r->damage.at[0].at, "%s%s",
+		          r->damage.at[0].message,
+		          r->damage.n > 1 ? "; no other warning here can be read" : "");
 	return e->code;
 }
 

@@ -74,7 +74,10 @@ static enum status read_program(struct measured_program *out, struct table_reade
 	if (program_read(&p, scratch, path, r->error) == OK) {
 		program_replicate(&p);
 		if (!program_price(&price, scratch, &p, NULL, &how, &why))
-			out->left_out = arena_strdup(r->arena, why.s);
+			out->left_out =
+				price.at.line ? arena_printf(r->arena, "line %u: %s",
+			                                     price.at.line, why.s)
+					      : arena_strdup(r->arena, why.s);
 		else if (price.collective.n)
 			out->left_out = "its devices talk to each other";
 		else

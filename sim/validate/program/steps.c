@@ -4,6 +4,7 @@
 #include "facts/model.h"
 #include "platform/platform.h"
 #include "program/step_time.h"
+#include "text/progress.h"
 #include "validate/sheet.h"
 
 #include <math.h>
@@ -47,6 +48,7 @@ struct table_reader {
 	struct arena *arena, *scratch;
 	struct sheet sheet;
 	struct error *error;
+	struct progress *progress;
 	struct machine *machine; /* of the last row that had one, and what it was called */
 	const char *platform;
 };
@@ -365,6 +367,7 @@ static enum status hold_out_rows(struct step_table *t, struct table_reader *r,
 		struct measured_step *s = &t->row[i];
 		const struct measured_step *before = timed_before(t, r, i);
 
+		progress_row(r->progress, 0, false);
 		if (isnan(s->time_s))
 			continue;
 		for (int held = 0; held < STEP_HELD; held++)
@@ -396,6 +399,7 @@ static enum status run_rows(struct step_table *t, struct table_reader *r, bool h
 	for (int64_t i = 0; i < t->n; i++) {
 		int64_t k;
 
+		progress_row(r->progress, 0, false);
 		if (read_row(&t->row[i], r, i) != OK)
 			return r->error->code;
 		if (t->row[i].left_out)
@@ -414,15 +418,18 @@ static enum status run_rows(struct step_table *t, struct table_reader *r, bool h
 enum status step_table_read(struct step_table *out, struct arena *a, const char *path,
                             bool hold_out, struct error *e)
 {
-	struct table_reader r = {.arena = a, .error = e};
+	struct progress progress;
+	struct table_reader r = {.arena = a, .error = e, .progress = &progress};
 
 	if (sheet_read(&r.sheet, a, path, columns, COLUMNS, NEEDED, e) != OK)
 		return e->code;
 	*out = (struct step_table){.n = r.sheet.csv.nrows};
+	progress_begin(&progress, (hold_out ? 2 : 1) * out->n);
 	out->row = arena_alloc(a, (size_t)out->n + 1, sizeof(*out->row));
 	r.scratch = arena_new();
 	if (run_rows(out, &r, hold_out) == OK && hold_out)
 		hold_out_rows(out, &r, a);
+	progress_end(&progress);
 	arena_free(r.scratch);
 	return e->code;
 }

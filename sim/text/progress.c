@@ -1,9 +1,11 @@
-#include "sweep/progress.h"
+#include "text/progress.h"
 
+#include "base/arena.h"
 #include "system/wall.h"
 
 #include <string.h>
 #include <sys/ioctl.h>
+#include <unistd.h>
 
 static int terminal_width(FILE *out)
 {
@@ -55,6 +57,18 @@ static void show_progress(struct progress *p, double now)
 	text_free(&t);
 }
 
+void progress_begin(struct progress *p, int64_t total)
+{
+	bool terminal = isatty(STDERR_FILENO);
+
+	*p = (struct progress){.out = terminal ? stderr : NULL,
+	                       .terminal = terminal,
+	                       .brief = true,
+	                       .interval_s = 0.2,
+	                       .total = total};
+	progress_start(p);
+}
+
 void progress_start(struct progress *p)
 {
 	p->start_s = p->shown_s = wall_s();
@@ -62,11 +76,12 @@ void progress_start(struct progress *p)
 	p->length = 0;
 }
 
-void progress_row(struct progress *p, int platform, enum outcome o)
+void progress_row(struct progress *p, int platform, bool failed)
 {
 	p->done++;
-	p->platform[platform].done++;
-	p->failed += o == OUTCOME_FAILED || o == OUTCOME_WRONG;
+	if (p->nplatforms)
+		p->platform[platform].done++;
+	p->failed += failed;
 	progress_tick(p);
 }
 
@@ -74,12 +89,14 @@ void progress_tick(struct progress *p)
 {
 	double now = wall_s();
 
-	if (now - p->shown_s >= p->interval_s)
+	if (p->out && now - p->shown_s >= p->interval_s)
 		show_progress(p, now);
 }
 
 void progress_end(struct progress *p)
 {
+	if (!p->out || (p->brief && !(p->shown_s > p->start_s)))
+		return;
 	show_progress(p, wall_s());
 	if (p->terminal)
 		fputs("\n", p->out);

@@ -1,0 +1,47 @@
+/*
+ * Prices of collectives on machines whose devices are all alike: every fabric is a switch with a port
+ * for each device, all ports and devices are equal, nodes have equally many, and a library runs the
+ * collectives (collective/nccl.h).
+ *
+ * Groups of disjoint devices share no link there. So where all groups of a collective have as many
+ * members in as many nodes each takes what any of them does, wherever they are, and one is timed
+ * (nccl_prepare) for all groups, bytes and meshes of that shape.
+ */
+#ifndef SHARDSIM_AUTOMAP_EVEN_H
+#define SHARDSIM_AUTOMAP_EVEN_H
+
+#include "array/machine.h"
+#include "array/mesh.h"
+#include "collective/local.h"
+#include "plan/plan.h"
+
+struct even_prices;
+
+/* NULL where the machine is not so. The machine is borrowed. */
+struct even_prices *even_prices_new(const struct machine *m);
+void even_prices_free(struct even_prices *p); /* or NULL */
+
+/* What the groups along some axes of a mesh are alike in; nodes 0: they are not. */
+struct even_shape {
+	int32_t nodes, per_node;
+};
+
+/* Stores the node of each position of the mesh on the devices (NULL: in order) in node[]. */
+void even_nodes(int32_t *node, const struct even_prices *p, const struct mesh *mesh,
+                const int32_t *device);
+
+/* Returns the shape of the groups along the axes whose bits are set; `node` is as above. */
+struct even_shape even_shape_of(const struct mesh *mesh, unsigned axes,
+                                const int32_t *node);
+
+/*
+ * Returns the seconds of a collective with as many bytes on each device before it, on the wires;
+ * < 0: no algorithm is known.
+ */
+double even_wires_s(struct even_prices *p, enum op op, struct even_shape shape,
+                    double bytes);
+
+/* Returns the rates of local passes and launches. */
+struct local_rates even_rates(const struct even_prices *p);
+
+#endif
