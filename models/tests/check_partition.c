@@ -3,8 +3,10 @@
  * all devices. Random ones, with every planner, and ours, with the collectives that are
  * published or follow from the mathematics.
  */
+#include "array/machine.h"
 #include "plan/check.h"
 #include "program/propagate.h"
+#include "program/timeline.h"
 #include "tests/draw_program.h"
 #include "tests/interpret.h"
 #include "tests/program_help.h"
@@ -31,12 +33,10 @@ struct run {
 	struct partitioned part;
 };
 
-static void partition_text(struct run *r, const char *text, enum partitioner partitioner,
-                           enum propagation by, const char *planner)
+static void partition_by(struct run *r, const char *text, const struct partition_ask *how,
+                         enum propagation by)
 {
-	struct partition_ask ask = {partitioner,
-	                            planner_find(planner, strlen(planner)), &prices_bytes,
-	                            NULL};
+	struct partition_ask ask = *how;
 	struct error e = {0};
 	struct text why = {0};
 
@@ -46,6 +46,16 @@ static void partition_text(struct run *r, const char *text, enum partitioner par
 	              e.text);
 	for (int64_t i = 0; i < r->part.reshard.n; i++)
 		ck_assert_msg(plan_check(r->part.reshard.at[i].plan, &why), "%s", why.s);
+}
+
+static void partition_text(struct run *r, const char *text, enum partitioner partitioner,
+                           enum propagation by, const char *planner)
+{
+	const struct partition_ask ask = {.partitioner = partitioner,
+	                                  .planner = planner_find(planner, strlen(planner)),
+	                                  .prices = &prices_bytes};
+
+	partition_by(r, text, &ask, by);
 }
 
 /* Runs a program whole and another one's parts on the same numbers and compares all results. */
@@ -123,8 +133,9 @@ END_TEST
 
 static void partition_sample(struct run *r, const char *name, enum partitioner partitioner)
 {
-	struct partition_ask ask = {partitioner, planner_find("shardy", 6), &prices_bytes,
-	                            NULL};
+	struct partition_ask ask = {.partitioner = partitioner,
+	                            .planner = planner_find("shardy", 6),
+	                            .prices = &prices_bytes};
 	struct error e = {0};
 
 	r->p = program_sample(arena, name);
@@ -594,6 +605,391 @@ START_TEST(left_axes)
 }
 END_TEST
 
+/*
+ * Rows of an array of 8 columns that are looked up or added to over 4 devices that all split, by
+ * what needs the least memory: XLA keeps the rows of 64 x 8 apart from each other, brings 16
+ * indices together and adds up what is found: 64 / 4 x 8 + 16 + 16 x 8 numbers, against
+ * 64 / 4 x 8 + 64 x 8 for the gather of all rows. Of 8 x 8 rows and 64 indices, and so of
+ * columns, it gathers the array: 8 x 8 + 64 / 4 + 64 / 4 x 8 against 8 / 4 x 8 + 64 + 64 x 8.
+ */
+START_TEST(cheapest_look)
+{
+	static const struct {
+		bool scatters;
+		int rows, n;
+		const char *array, *result; /* of a scatter: of the updates */
+		int64_t gathered;           /* the largest array that is gathered */
+		int sums;
+	} rows[] = {
+		{false, 64, 16, "{\"x\"}, {}", "{\"x\"}, {}", 16, 1},
+		{false, 8, 64, "{\"x\"}, {}", "{\"x\"}, {}", 8 * 8, 0},
+		{false, 64, 16, "{}, {\"x\"}", "{\"x\"}, {}", 16, 0},
+		{false, 8, 64, "{}, {\"x\"}", "{\"x\"}, {}", 8 * 8, 0},
+		{true, 64, 16, "{\"x\"}, {}", "{\"x\"}, {}", 16 * 8, 0},
+		{true, 8, 64, "{\"x\"}, {}", "{\"x\"}, {}", 8 * 8, 1},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		int v = rows[i].rows, n = rows[i].n;
+		const char *type[] = {arena_printf(arena, "tensor<%dx8xf32>", v),
+		                      arena_printf(arena, "tensor<%dxi32>", n),
+		                      arena_printf(arena, "tensor<%dx8xf32>", n)};
+		const char *args = arena_printf(
+			arena,
+			"%%a: %s {sdy.sharding = #sdy.sharding<@m, [%s]>}, %%i: %s "
+			"{sdy.sharding = #sdy.sharding<@m, [{\"x\"}]>}, %%u: %s "
+			"{sdy.sharding = #sdy.sharding<@m, [%s]>}",
+			type[0], rows[i].array, type[1], type[2], rows[i].result);
+		const char *op =
+			rows[i].scatters
+				? arena_printf(
+					  arena,
+					  "\"stablehlo.scatter\"(%%a, %%i, %%u) "
+					  "<{scatter_dimension_numbers = "
+					  "#stablehlo.scatter<update_window_dims = [1], "
+					  "inserted_window_dims = [0], "
+					  "scatter_dims_to_operand_dims = [0], "
+					  "index_vector_dim = 1>}> ({\n ^bb0(%%p: "
+					  "tensor<f32>, %%q: tensor<f32>):\n  %%s = "
+					  "stablehlo.add %%p, %%q : tensor<f32>\n  "
+					  "stablehlo.return %%s : tensor<f32>\n }) : (%s, "
+					  "%s, %s) -> %s",
+					  type[0], type[1], type[2], type[0])
+				: arena_printf(
+					  arena,
+					  "\"stablehlo.gather\"(%%a, %%i) "
+					  "<{dimension_numbers = #stablehlo.gather<"
+					  "offset_dims = [1], collapsed_slice_dims = [0], "
+					  "start_index_map = [0], index_vector_dim = 1>, "
+					  "slice_sizes = array<i64: 1, 8>}> : (%s, %s) -> %s",
+					  type[0], type[1], type[2]);
+		const char *out = type[rows[i].scatters ? 0 : 2];
+		const char *text = arena_printf(
+			arena,
+			"sdy.mesh @m = <[\"x\"=4]>\nfunc.func @main(%s) -> (%s "
+			"{sdy.sharding = #sdy.sharding<@m, [%s]>}) {\n %%0 = %s\n "
+			"return %%0 : %s\n}\n",
+			args, out, rows[i].scatters ? rows[i].array : rows[i].result, op,
+			out);
+		struct run r;
+
+		partition_text(&r, text, PARTITIONER_XLA, PROPAGATION_SHARDY, "xla");
+		check_numbers(&r, text);
+		ck_assert_msg(runs_of(&r, HLO_ALL_GATHER, rows[i].gathered) > 0, "%s",
+		              text);
+		ck_assert_double_eq(runs_of(&r, HLO_ALL_GATHER, v * 8),
+		                    rows[i].gathered == v * 8);
+		ck_assert_double_eq(runs_of(&r, HLO_ALL_REDUCE, 0) +
+		                            runs_of(&r, HLO_REDUCE_SCATTER, 0),
+		                    rows[i].sums);
+	}
+}
+END_TEST
+
+/* --- windowed einsums --- */
+
+/* XLA's, of whatever size, on a machine or with all that could be. */
+static void partition_rings(struct run *r, const char *text, enum propagation by,
+                            double bytes, const struct machine *m)
+{
+	const struct partition_ask ask = {.partitioner = PARTITIONER_XLA,
+	                                  .planner = planner_find("xla", 3),
+	                                  .prices = &prices_bytes,
+	                                  .ring_bytes = bytes,
+	                                  .machine = m};
+
+	partition_by(r, text, &ask, by);
+}
+
+/* A matmul of two arguments; shardings as Shardy writes them. */
+static const char *dot_text(const char *mesh, const char *type[3], const char *dims[3],
+                            const char *how)
+{
+	return arena_printf(arena,
+	                    "sdy.mesh @m = <[%s]>\nfunc.func @main(%%a: tensor<%s> "
+	                    "{sdy.sharding = #sdy.sharding<@m, [%s]>}, %%b: tensor<%s> "
+	                    "{sdy.sharding = #sdy.sharding<@m, [%s]>}) -> (tensor<%s> "
+	                    "{sdy.sharding = #sdy.sharding<@m, [%s]>}) {\n"
+	                    " %%0 = stablehlo.dot_general %%a, %%b, %s {sdy.sharding = "
+	                    "#sdy.sharding_per_value<[<@m, [%s]>]>} : (tensor<%s>, "
+	                    "tensor<%s>) -> tensor<%s>\n return %%0 : tensor<%s>\n}\n",
+	                    mesh, type[0], dims[0], type[1], dims[1], type[2], dims[2],
+	                    how, dims[2], type[0], type[1], type[2], type[2]);
+}
+
+struct ring_row {
+	const char *mesh, *type[3], *dims[3], *how;
+	int64_t sent; /* elements of a part */
+	int parts;    /* 0: it stays as it is */
+};
+
+/*
+ * Every way in which an array goes round: along what is contracted, a free dimension of either
+ * side, a batch that one operand has, the result along either side's dimension; in each group
+ * of devices that has a part of the batch; between axes in another order. Each device has the
+ * bytes of a gather, part by part, in one permute less than there are parts. What does not
+ * divide, and what another matmul gathers anyway, is gathered.
+ */
+static const struct ring_row ring_rows[] = {
+#define BY_ROWS "contracting_dims = [1] x [0]"
+	{"\"x\"=4", {"8x16xf32", "16x24xf32", "8x24xf32"},
+	 {"{\"x\"}, {}", "{\"x\"}, {}", "{\"x\"}, {}"}, BY_ROWS, 4 * 24, 4},
+	{"\"x\"=4", {"8x16xf32", "16x24xf32", "8x24xf32"},
+	 {"{\"x\"}, {}", "{}, {\"x\"}", "{\"x\"}, {}"}, BY_ROWS, 16 * 6, 4},
+	{"\"x\"=4", {"8x16xf32", "16x24xf32", "8x24xf32"},
+	 {"{\"x\"}, {}", "{}, {\"x\"}", "{}, {\"x\"}"}, BY_ROWS, 2 * 16, 4},
+	{"\"x\"=4", {"8x16xf32", "16x24xf32", "8x24xf32"},
+	 {"{}, {\"x\"}", "{}, {\"x\"}", "{}, {\"x\"}"}, BY_ROWS, 8 * 4, 4},
+	{"\"x\"=4", {"8x16xf32", "16x24xf32", "8x24xf32"},
+	 {"{}, {\"x\"}", "{\"x\"}, {}", "{\"x\"}, {}"}, BY_ROWS, 2 * 24, 4},
+	{"\"x\"=4", {"8x16xf32", "16x24xf32", "8x24xf32"},
+	 {"{}, {\"x\"}", "{\"x\"}, {}", "{}, {\"x\"}"}, BY_ROWS, 8 * 6, 4},
+	{"\"x\"=2", {"4x8x16xf32", "4x16x24xf32", "4x8x24xf32"},
+	 {"{}, {\"x\"}, {}", "{\"x\"}, {}, {}", "{}, {\"x\"}, {}"},
+	 "batching_dims = [0] x [0], contracting_dims = [2] x [1]", 2 * 16 * 24, 2},
+	{"\"y\"=2, \"x\"=4", {"4x8x16xf32", "4x16x24xf32", "4x8x24xf32"},
+	 {"{\"y\"}, {\"x\"}, {}", "{\"y\"}, {\"x\"}, {}", "{\"y\"}, {\"x\"}, {}"},
+	 "batching_dims = [0] x [0], contracting_dims = [2] x [1]", 2 * 4 * 24, 4},
+	{"\"x\"=2, \"z\"=4", {"8x16xf32", "16x24xf32", "8x24xf32"},
+	 {"{\"x\", \"z\"}, {}", "{\"z\", \"x\"}, {}", "{\"x\", \"z\"}, {}"}, BY_ROWS,
+	 2 * 24, 8},
+	{"\"x\"=4", {"8x18xf32", "18x24xf32", "8x24xf32"},
+	 {"{\"x\"}, {}", "{\"x\"}, {}", "{\"x\"}, {}"}, BY_ROWS, 0, 0},
+	{"\"x\"=33", {"66x33xf32", "33x24xf32", "66x24xf32"},
+	 {"{\"x\"}, {}", "{\"x\"}, {}", "{\"x\"}, {}"}, BY_ROWS, 0, 0},
+};
+enum { RING_ROWS = sizeof(ring_rows) / sizeof(*ring_rows) };
+
+static const char *ring_text(const struct ring_row *row)
+{
+	return dot_text(row->mesh, (const char *[]){row->type[0], row->type[1], row->type[2]},
+	                (const char *[]){row->dims[0], row->dims[1], row->dims[2]}, row->how);
+}
+
+START_TEST(rings)
+{
+	const struct ring_row *row = &ring_rows[_i];
+	const char *text = ring_text(row);
+	struct run r;
+
+	partition_rings(&r, text, PROPAGATION_SHARDY, 1, NULL);
+	check_numbers(&r, text);
+	ck_assert_double_eq(runs_of(&r, HLO_DOT, 0), row->parts ? row->parts : 1);
+	ck_assert_double_eq(runs_of(&r, HLO_COLLECTIVE_PERMUTE, 0),
+	                    row->parts ? row->parts - 1 : 0);
+	ck_assert_double_eq(runs_of(&r, HLO_COLLECTIVE_PERMUTE, row->sent),
+	                    row->parts ? row->parts - 1 : 0);
+	ck_assert_int_eq(runs_of(&r, HLO_ALL_GATHER, 0) > 0, !row->parts);
+	ck_assert_double_eq(runs_of(&r, HLO_REDUCE_SCATTER, 0), 0);
+	ck_assert_double_eq(runs_of(&r, HLO_ALL_REDUCE, 0), 0);
+}
+END_TEST
+
+/* The array that would be gathered has 16 x 24 floats, in each group of devices as in all. */
+START_TEST(ring_threshold)
+{
+	static const double bytes[] = {0, 16 * 24 * 4, 16 * 24 * 4 + 1};
+	struct run r;
+
+	for (int i = 0; i < 3; i++) {
+		partition_rings(&r, ring_text(&ring_rows[0]), PROPAGATION_SHARDY,
+		                bytes[i], NULL);
+		ck_assert_double_eq(runs_of(&r, HLO_DOT, 0), i == 1 ? 4 : 1);
+		partition_rings(&r, ring_text(&ring_rows[7]), PROPAGATION_SHARDY,
+		                2 * bytes[i], NULL);
+		ck_assert_double_eq(runs_of(&r, HLO_DOT, 0), i == 1 ? 4 : 1);
+	}
+}
+END_TEST
+
+/* A matrix that two matmuls gather is gathered once; a use of its tile does not count. */
+START_TEST(ring_shared)
+{
+#define ROWS4 "{sdy.sharding = #sdy.sharding<@m, [{\"x\"}, {}]>}"
+#define SHARED(name, arg)                                                              \
+	" " name " = stablehlo.dot_general " arg ", %w, contracting_dims = [1] x [0] " \
+	": (tensor<8x16xf32>, tensor<16x16xf32>) -> tensor<8x16xf32>\n"
+#define SHARED_BY(second, type)                                                        \
+	"sdy.mesh @m = <[\"x\"=4]>\nfunc.func @main(%a: tensor<8x16xf32> " ROWS4      \
+	", %b: tensor<8x16xf32> " ROWS4 ", %w: tensor<16x16xf32> " ROWS4               \
+	") -> (tensor<8x16xf32> " ROWS4 ", tensor<" type "> " ROWS4 ") {\n"            \
+	SHARED("%0", "%a") second " return %0, %1 : tensor<8x16xf32>, tensor<" type    \
+	">\n}\n"
+	static const char both[] = SHARED_BY(SHARED("%1", "%b"), "8x16xf32");
+	static const char tile[] = SHARED_BY(
+		" %1 = stablehlo.tanh %w : tensor<16x16xf32>\n", "16x16xf32");
+	struct run r;
+
+	partition_rings(&r, both, PROPAGATION_SHARDY, 1, NULL);
+	check_numbers(&r, both);
+	ck_assert_double_eq(runs_of(&r, HLO_DOT, 0), 2);
+	ck_assert_double_eq(runs_of(&r, HLO_ALL_GATHER, 0), 1);
+	partition_rings(&r, tile, PROPAGATION_SHARDY, 1, NULL);
+	check_numbers(&r, tile);
+	ck_assert_double_eq(runs_of(&r, HLO_DOT, 0), 4);
+	ck_assert_double_eq(runs_of(&r, HLO_ALL_GATHER, 0), 0);
+}
+END_TEST
+
+/* Each array of a batched matmul split over all devices of a group along some dimension. */
+static const char *draw_dot(uint64_t seed)
+{
+	static const char *const axes[] = {"\"x\", \"z\"", "\"z\", \"x\""};
+	static const char *const how[] = {
+		"batching_dims = [0] x [0], contracting_dims = [2] x [1]",
+		"batching_dims = [1] x [2], contracting_dims = [0] x [0]"};
+	static const char *const types[][3] = {
+		{"16x8x24xf32", "16x24x32xf32", "16x8x32xf32"},
+		{"24x16x8xf32", "24x32x16xf32", "16x8x32xf32"}};
+	static const int batch[][3] = {{0, 0, 0}, {1, 2, 0}};
+	const char *dims[3];
+	uint64_t left = seed * 0x9e3779b97f4a7c15u >> 20;
+	int way = (int)(left % 2), grouped = (int)(left / 2 % 2);
+
+	left /= 4;
+	for (int t = 0; t < 3; t++) {
+		int at = (int)(left % 3), order = (int)(left / 3 % 2);
+		const char *dim[3];
+
+		left /= 6;
+		for (int d = 0; d < 3; d++) {
+			bool with_y = grouped && d == batch[way][t];
+
+			dim[d] = arena_printf(arena, "{%s%s%s}", with_y ? "\"y\"" : "",
+			                      with_y && d == at ? ", " : "",
+			                      d == at ? axes[order] : "");
+		}
+		dims[t] = arena_printf(arena, "%s, %s, %s", dim[0], dim[1], dim[2]);
+	}
+	return dot_text(grouped ? "\"z\"=2, \"y\"=2, \"x\"=4" : "\"x\"=2, \"z\"=4",
+	                (const char *[]){types[way][0], types[way][1], types[way][2]}, dims,
+	                how[way]);
+}
+
+START_TEST(random_rings)
+{
+	int rings = 0;
+
+	for (uint64_t seed = 200 * (uint64_t)_i; seed < 200 * (uint64_t)(_i + 1); seed++) {
+		bool whole = seed % 10 == 0;
+		const char *text;
+		struct run r;
+
+		arena_reset(arena);
+		text = whole ? draw_program(arena, seed) : draw_dot(seed);
+		partition_rings(&r, text, whole ? PROPAGATION_XLA : PROPAGATION_SHARDY, 1, NULL);
+		check_numbers(&r, text);
+		rings += !whole && runs_of(&r, HLO_DOT, 0) > 1;
+	}
+	ck_assert_int_gt(rings, 5);
+}
+END_TEST
+
+/* Every gather takes as long. */
+static struct price plan_price(void *self, const struct plan *p)
+{
+	(void)p;
+	return (struct price){.cost = *(const double *)self};
+}
+
+/*
+ * Of a matmul of c seconds and a gather of g XLA takes n parts where max(c, g) + 2 g / n is
+ * less than c + g: with more than 2 parts, as long as g is below n c / 2.
+ */
+START_TEST(ring_pays)
+{
+	/* Of each device of 4, two operations for each product. */
+	const double matmul_s = 2. * 8 * 16 * 24 / 4 / 1e9;
+	static const struct {
+		int row;
+		double gather; /* of the matmul's time */
+		bool pays;
+	} rows[] = {{0, .25, true},  {0, .5, true},  {0, 1.9, true}, {0, 2.1, false},
+	            {4, .25, true},  {4, 1.9, true}, {4, 2.1, false},
+	            {6, .25, false}, {6, 1, false},  {8, 3.9, true}, {8, 4.1, false}};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		const struct ring_row *row = &ring_rows[rows[i].row];
+		/* A batch of 4 on 2 devices; one matmul on 8. */
+		double work = rows[i].row == 6 ? 8 : rows[i].row == 8 ? .5 : 1;
+		double cost = rows[i].gather * matmul_s * work;
+		struct prices prices = {.self = &cost,
+		                        .step = prices_bytes.step,
+		                        .plan = plan_price,
+		                        .path = prices_bytes.path};
+		int32_t shape = 8;
+		bool wrap = true;
+		struct machine *m = machine_torus(arena, 1, &shape, &wrap,
+		                                  (struct link){"l", 1e9, 0},
+		                                  (struct device){1e9, 1e15, 0});
+		struct partition_ask ask = {.partitioner = PARTITIONER_XLA,
+		                            .planner = planner_find("xla", 3),
+		                            .prices = &prices,
+		                            .ring_bytes = 1};
+		struct run r;
+
+		m->tuning.value[TUNING_F32_FLOPS] = 1e9;
+		m->tuning.value[TUNING_F32_SHARE] = 1;
+		m->tuning.value[TUNING_MATMUL_S] = m->tuning.value[TUNING_KERNEL_S] = 0;
+		ask.machine = m;
+		partition_by(&r, ring_text(row), &ask, PROPAGATION_SHARDY);
+		ck_assert_msg((runs_of(&r, HLO_DOT, 0) > 1) == rows[i].pays, "row %d",
+		              (int)i);
+	}
+}
+END_TEST
+
+/* Runs the entry with matmuls of c seconds and collectives of g in all, beside each other. */
+static struct timeline run_beside(const struct run *r, double c, double g)
+{
+	const struct program *p = &r->part.program;
+	double dots = runs_of(r, HLO_DOT, 0);
+	struct flat *f = arena_alloc(arena, 1, sizeof(*f));
+	struct timed_step *step;
+	struct timeline out;
+
+	ck_assert(flat_make(f, arena, p, p->entry));
+	step = arena_alloc(arena, (size_t)f->step.n + 1, sizeof(*step));
+	for (int64_t i = 0; i < f->step.n; i++) {
+		const struct instruction *op = &p->op.at[f->step.at[i].op];
+		bool sends = opcode_class(op->code) == CLASS_COLLECTIVE;
+
+		step[i] = (struct timed_step){sends                 ? g / dots
+		                              : op->code == HLO_DOT ? c / dots
+		                                                    : 0,
+		                              sends ? 0 : -1};
+	}
+	timeline_run(&out, arena,
+	             &(struct timeline_ask){.program = p,
+	                                    .flat = f,
+	                                    .step = step,
+	                                    .overlap = OVERLAP_ASYNC,
+	                                    .trips = 1});
+	return out;
+}
+
+/* What is exposed of g seconds beside c: all of a gather, of n parts (n - 1) / n (g - c) or 0. */
+START_TEST(ring_beside)
+{
+	static const double beside[][2] = {{8, 1}, {8, 8}, {8, 12}, {1, 8}};
+	struct run gathered, ring;
+
+	partition_rings(&gathered, ring_text(&ring_rows[_i]), PROPAGATION_SHARDY, 0, NULL);
+	partition_rings(&ring, ring_text(&ring_rows[_i]), PROPAGATION_SHARDY, 1, NULL);
+	for (size_t i = 0; i < sizeof(beside) / sizeof(*beside); i++) {
+		double c = beside[i][0], g = beside[i][1], n = ring_rows[_i].parts;
+		struct timeline t = run_beside(&gathered, c, g);
+
+		ck_assert_double_eq_tol(t.exposed_s, g, 1e-9);
+		t = run_beside(&ring, c, g);
+		ck_assert_double_eq_tol(t.compute_s, c, 1e-9);
+		ck_assert_double_eq_tol(t.exposed_s, g > c ? (n - 1) / n * (g - c) : 0,
+		                        1e-9);
+		ck_assert_double_le(t.s, (c > g ? c : g) + 2 * g / n + 1e-9);
+	}
+}
+END_TEST
+
 Suite *tests(void)
 {
 	Suite *s = suite_create("partition");
@@ -612,6 +1008,13 @@ Suite *tests(void)
 	tcase_add_test(c, far_windows);
 	tcase_add_test(c, by_hand);
 	tcase_add_test(c, left_axes);
+	tcase_add_test(c, cheapest_look);
+	tcase_add_loop_test(c, rings, 0, RING_ROWS);
+	tcase_add_test(c, ring_threshold);
+	tcase_add_test(c, ring_shared);
+	tcase_add_loop_test(c, random_rings, 0, 4);
+	tcase_add_test(c, ring_pays);
+	tcase_add_loop_test(c, ring_beside, 0, 7);
 	tcase_set_timeout(c, 60);
 	suite_add_tcase(s, c);
 	return s;

@@ -1,5 +1,6 @@
 #include "cli/partition_options.h"
 
+#include "base/scan.h"
 #include "cli/emit_options.h"
 #include "program/annotate.h"
 
@@ -16,6 +17,10 @@ const struct option_row partition_table[] = {
          "plans changes of layout (default: the partitioner's own); with none best is not "
          "asked",
          OF(planner)},
+	{"windowed-einsum-mib", 0, "N|off",
+         "XLA's threshold of matmuls that run part by part beside permutes (default 256 on "
+         "TPUs, else off)",
+         OF(windowed)},
 	{"emit", 0, "annotate|sdy",
          "write the text with the shardings of all values in it; sdy: StableHLO's alone",
          OF(emit), .unknown = "unknown kind"},
@@ -95,6 +100,29 @@ enum status partition_check(const struct planner **planner,
 		return error_set(e, E_INFEASIBLE, at,
 		                 "expected best or none: there are no changes of layout to "
 		                 "be planned but in an annotated program");
+	return OK;
+}
+
+enum status partition_windowed(double *mib, const struct partition_options *o,
+                               const struct program *p, bool split, struct error *e)
+{
+	struct where at = where_option("--windowed-einsum-mib",
+	                               o->windowed ? o->windowed : "");
+	struct scan s;
+	int64_t n = 0;
+
+	*mib = -1;
+	if (!o->windowed)
+		return OK;
+	if (!split || partition_by(o, p) != PARTITIONER_XLA)
+		return error_set(e, E_INFEASIBLE, at,
+		                 "expected an annotated program with a mesh that XLA's "
+		                 "partitioner is asked for: --partitioner xla");
+	s = scan_start(o->windowed, at, e);
+	if (strcmp(o->windowed, "off") != 0 &&
+	    (!scan_int(&s, "a number of MiB", 1, INT32_MAX, &n) || scan_finish(&s) != OK))
+		return e->code;
+	*mib = (double)n;
 	return OK;
 }
 

@@ -1,4 +1,7 @@
-/* The options of `program` that are for annotated programs: --partitioner, --planner, --emit. */
+/*
+ * The options of `program` that are for annotated programs: --partitioner, --planner,
+ * --windowed-einsum-mib, --emit.
+ */
 #ifndef SHARDSIM_SIM_CLI_PARTITION_OPTIONS_H
 #define SHARDSIM_SIM_CLI_PARTITION_OPTIONS_H
 
@@ -6,7 +9,7 @@
 #include "program/annotated.h"
 
 struct partition_options {
-	const char *partitioner, *planner, *emit; /* NULL: not given */
+	const char *partitioner, *planner, *windowed, *emit; /* NULL: not given */
 };
 extern const struct option_row partition_table[];
 
@@ -25,6 +28,13 @@ bool partition_asks_best(const struct partition_options *o);
 enum status partition_check(const struct planner **planner,
                             const struct partition_options *o, const char *report,
                             bool split, struct error *e);
+
+/*
+ * Reads the threshold of windowed einsums, as struct annotated_ask has it; < 0 where it is not
+ * given. It goes with a program that XLA partitions.
+ */
+enum status partition_windowed(double *mib, const struct partition_options *o,
+                               const struct program *p, bool split, struct error *e);
 
 /* Returns the partitioner that is asked for, else the usual one of such a text. */
 enum partitioner partition_by(const struct partition_options *o, const struct program *p);

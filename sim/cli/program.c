@@ -180,7 +180,7 @@ static void check_program_options(void *self, const struct argp_state *state)
 	if (o->partition.emit &&
 	    (o->platform || o->set.n || o->devices || o->as || o->overlap || o->trip.n ||
 	     o->raw || o->library.launch || o->report || o->by || o->most || o->format ||
-	     o->partition.partitioner || o->partition.planner))
+	     o->partition.partitioner || o->partition.planner || o->partition.windowed))
 		argp_error(state, "--emit writes the text with its shardings alone, "
 		                  "expected no more than --output");
 	if (!o->platform &&
@@ -392,6 +392,7 @@ static enum status price_all(int *status, const struct options *o, struct arena 
 	set_stage(p, o->as);
 	if (partition_propagate(&annotated, &split, a, p, &o->partition, e) != OK ||
 	    partition_check(&ask.planner, &o->partition, o->report, split, e) != OK ||
+	    partition_windowed(&ask.ring_mib, &o->partition, p, split, e) != OK ||
 	    open_machine(&machine, &devices, a, p, split, o, e) != OK)
 		return e->code;
 	ask.partitioner = partition_by(&o->partition, p);

@@ -2,6 +2,8 @@
 
 #include "price/price.h"
 
+#include <string.h>
+
 enum status annotated_propagate(struct annotated *out, bool *sharded, struct arena *a,
                                 struct program *p, enum propagation by, struct error *e)
 {
@@ -21,6 +23,14 @@ static const struct planner *planner_of(const struct annotated_ask *ask)
 	                                           : planner_find("shardy", 6);
 }
 
+double annotated_ring_mib(const struct machine *m)
+{
+	bool tpu = m && m->nfabrics && m->fabric[0].profile &&
+	           !strcmp(m->fabric[0].profile, "tpu");
+
+	return tpu ? 256 : 0;
+}
+
 enum status annotated_partition(struct annotated *out, struct arena *a,
                                 const struct program *p, const struct annotated_ask *ask,
                                 struct error *e)
@@ -32,7 +42,9 @@ enum status annotated_partition(struct annotated *out, struct arena *a,
 	struct partition_ask how = {.partitioner = ask->partitioner,
 	                            .planner = planner_of(ask),
 	                            .prices = &prices,
-	                            .devices = ask->devices};
+	                            .devices = ask->devices,
+	                            .ring_bytes = 1024 * 1024 * ask->ring_mib,
+	                            .machine = ask->machine};
 	struct reshard_ask costs = {.of = &out->partitioned,
 	                            .annotated = p,
 	                            .mesh = mesh,
@@ -43,6 +55,8 @@ enum status annotated_partition(struct annotated *out, struct arena *a,
 	                            .advise = ask->advise};
 	enum status status;
 
+	if (ask->ring_mib < 0)
+		how.ring_bytes = 1024 * 1024 * annotated_ring_mib(ask->machine);
 	if (ask->machine) {
 		pricer = pricer_new(ask->machine, &place);
 		prices = pricer_prices(pricer);

@@ -20,7 +20,19 @@ struct annotated_ask {
 	const struct machine *machine; /* NULL: bytes are the price of plans */
 	const int32_t *devices;        /* platform device of each of the mesh's */
 	bool best, advise;             /* as struct reshard_ask has it */
+	/*
+	 * The least MiB of what a windowed einsum of XLA's spares gathering or summing; 0: there
+	 * are none; < 0: XLA's own threshold on such a machine (annotated_ring_mib()).
+	 */
+	double ring_mib;
 };
+
+/*
+ * Returns XLA's threshold of windowed einsums: 256 MiB, the partitioner's own
+ * (spmd_partitioner.h, SpmdPartitionerOptions), where collectives are those of TPUs; on GPUs,
+ * whose compiler sets it to 100000 (xla/debug_options_flags.cc), and without a machine 0: none.
+ */
+double annotated_ring_mib(const struct machine *m);
 
 /* Hands the shardings on; false if there is no mesh of several devices to partition over. */
 enum status annotated_propagate(struct annotated *out, bool *sharded, struct arena *a,

@@ -18,6 +18,21 @@ struct choosing {
 	const struct program *program;
 	const struct mesh *mesh;
 	struct arena *a;
+	double ring_bytes; /* the least that goes round (choose_xla()); 0: nothing does */
+};
+
+/*
+ * A matmul that runs part by part: instead of being gathered or scattered one array, in as
+ * many parts as there are devices, goes round from device to device, beside the matmuls.
+ */
+struct einsum_ring {
+	/*
+	 * What goes round: 0 or 1, an operand that would be gathered; 2, the result that would be
+	 * summed and scattered, whose parts become sums on their way; -1: nothing does.
+	 */
+	int32_t tensor;
+	int32_t factor;   /* along which it is in parts; `out` of choose_xla() does not split it */
+	struct axes axes; /* that the parts are over */
 };
 
 /*
@@ -49,8 +64,7 @@ void choose_shardy(struct axes *out, const struct choosing *c);
  * as the result is, and so do slices, padding and windows; reshapes as the result is if that
  * maps to the operand, else as the operand is if that maps to the result, else whole. The
  * joined or sorted dimension of a concatenation or sort is whole, its axes go to another
- * dimension that they divide. Look-ups keep their operand's dimensions, those looked up become
- * sums, then come the indices'.
+ * dimension that they divide. Look-ups are choose_look()'s.
  *
  * Matmuls: as long as there are devices left, all of them go to the batch if two arrays have
  * it so alike, or to an operand's free dimensions if the result has them so, the other operand
@@ -59,10 +73,27 @@ void choose_shardy(struct axes *out, const struct choosing *c);
  * contracted dimensions that both operands split alike, over which the result is summed. What
  * is left is as the result has it. Groups are looked for once more where two arrays are split
  * into as many parts, but over other devices: the other one's change places. What a
- * convolution's window moves over is a free dimension of its left operand. Windowed einsums,
- * which GPUs do not run by default, are left out.
+ * convolution's window moves over is a free dimension of its left operand.
+ *
+ * A matmul is a windowed einsum, before all devices go to an operand's free dimensions, if the
+ * other operand is split over all of them along one dimension and would be gathered; or if both
+ * operands are split over them alike along what is contracted, and the result along a free
+ * dimension. What is gathered or summed must have `ring_bytes` in all, there must be at most 32
+ * devices, and they divide the dimension (XLA adds zeros where they do not). `ring` says so; of
+ * what is read by others, and of what it takes, the caller knows more.
  */
-void choose_xla(struct axes *out, const struct choosing *c);
+void choose_xla(struct axes *out, struct einsum_ring *ring, const struct choosing *c);
+
+/*
+ * XLA's choice for gathers and scatters. Batches come first, those that an iota counts, too.
+ * Of three ways to go on the cheapest does, then of the other two, each as far as it needs other
+ * devices than are given out: dimensions of the array that go through; dimensions that
+ * are looked up, where each device finds what it has, and gathers are summed; those of the
+ * indices, where scatters are summed. The cheapest needs the least memory, for the op or one
+ * collective around it, and then sends the fewest bytes, with all else whole; ties go in this
+ * order. What is left is as the result has it.
+ */
+void choose_look(struct axes *out, const struct choosing *c);
 
 /*
  * Cuts a list before the first digit that the other one has. Returns whether something was cut

@@ -1,4 +1,4 @@
-/* XLA's choice (xla/service/spmd: spmd_partitioner.cc, dot_handler.cc, gather_scatter_handler.cc). */
+/* XLA's choice (xla/service/spmd: spmd_partitioner.cc, dot_handler.cc). */
 #include "program/partition/choose.h"
 #include "program/propagate_op.h"
 
@@ -152,12 +152,16 @@ static void choose_moved(struct axes *out, const struct choosing *c)
 
 /* --- matmuls --- */
 
+/* Windowed einsums are of no more parts (dot_handler.cc, PartitionBaseCase). */
+enum { RING_MOST = 32 };
+
 enum part_of { BATCH, LEFT, RIGHT, CONTRACTED, PARTS_OF };
 
 /* What is left of a matmul's layouts once some axes are given out: [factors] each. */
 struct dot {
 	const struct choosing *c;
 	struct axes *out;
+	struct einsum_ring *ring;
 	struct axes *side[3]; /* lhs, rhs, result */
 	enum part_of *part;   /* [factors]; PARTS_OF: of none */
 	int64_t devices;
@@ -225,18 +229,67 @@ static double tile_bytes(const struct dot *d, int side)
 	return bytes;
 }
 
-/* All devices on one part, of two arrays alike: the third one follows. */
-static bool give_all(struct dot *d)
+/* All devices on the batch, of two arrays alike: the third one follows. */
+static bool give_batch(struct dot *d)
 {
-	for (int side = 0; side < 2; side++) {
-		enum part_of free = side ? RIGHT : LEFT;
-
+	for (int side = 0; side < 2; side++)
 		if (all_on(d, side, BATCH) &&
 		    (part_same(d, 0, 1, BATCH) || part_same(d, side, 2, BATCH)))
 			return give(d, side, BATCH), true;
-		if (all_on(d, side, free) && part_same(d, side, 2, free))
-			return give(d, side, free), true;
+	return false;
+}
+
+/* All devices on an operand's free dimensions, as the result has them. */
+static bool is_free(const struct dot *d, int side)
+{
+	enum part_of free = side ? RIGHT : LEFT;
+
+	return all_on(d, side, free) && part_same(d, side, 2, free);
+}
+
+static bool give_free(struct dot *d)
+{
+	for (int side = 0; side < 2; side++)
+		if (is_free(d, side))
+			return give(d, side, side ? RIGHT : LEFT), true;
+	return false;
+}
+
+/* Lets an array that is large enough go round, along the one factor that all devices split. */
+static bool set_ring(struct dot *d, int side)
+{
+	const struct choosing *c = d->c;
+	const struct value_type *t =
+		&c->program->value.at[c->rule->tensor[side].value].type;
+	double bytes = (double)value_type_bytes(t);
+	int32_t factor = -1;
+
+	for (int32_t f = 0; f < c->rule->factor.n; f++) {
+		struct axes has;
+
+		if (choose_axes(&has, c, side, f))
+			bytes /= (double)axes_shards(&d->out[f]);
+		if (axes_shards(&d->side[side][f]) == d->devices)
+			factor = f;
 	}
+	if (factor < 0 || bytes < c->ring_bytes ||
+	    c->rule->factor.at[factor].size % d->devices)
+		return false;
+	*d->ring = (struct einsum_ring){side, factor, d->side[side][factor]};
+	return true;
+}
+
+/* A windowed einsum: an operand that would be gathered goes round, or the result. */
+static bool give_ring(struct dot *d)
+{
+	if (d->c->op->code != HLO_DOT || d->c->ring_bytes <= 0 || d->devices > RING_MOST)
+		return false;
+	for (int side = 0; side < 2; side++)
+		if (is_free(d, side) && set_ring(d, 1 - side))
+			return give(d, side, side ? RIGHT : LEFT), true;
+	if (all_on(d, 0, CONTRACTED) && part_same(d, 0, 1, CONTRACTED) &&
+	    (all_on(d, 2, LEFT) || all_on(d, 2, RIGHT)) && set_ring(d, 2))
+		return give(d, 0, CONTRACTED), true;
 	return false;
 }
 
@@ -312,10 +365,11 @@ static enum part_of part_of(const struct choosing *c, int32_t f)
 	return left && right ? BATCH : left ? LEFT : right ? RIGHT : PARTS_OF;
 }
 
-static void choose_dot(struct axes *out, const struct choosing *c)
+static void choose_dot(struct axes *out, struct einsum_ring *ring,
+                       const struct choosing *c)
 {
 	size_t n = (size_t)c->rule->factor.n;
-	struct dot d = {.c = c, .out = out, .devices = c->mesh->ndevices};
+	struct dot d = {.c = c, .out = out, .ring = ring, .devices = c->mesh->ndevices};
 
 	d.part = arena_alloc(c->a, n + 1, sizeof(*d.part));
 	for (int i = 0; i < 3; i++)
@@ -325,41 +379,25 @@ static void choose_dot(struct axes *out, const struct choosing *c)
 		for (int i = 0; i < 3 && d.part[f] != PARTS_OF; i++)
 			choose_axes(&d.side[i][f], c, i, f);
 	}
-	while (give_all(&d) || give_group(&d) || give_regrouped(&d))
+	while (give_batch(&d) || give_ring(&d) || give_free(&d) || give_group(&d) ||
+	       give_regrouped(&d))
 		;
 	give_rest(&d);
 }
 
 /* --- all ops --- */
 
-/* Operands first: their dimensions go through, those looked up are summed; then the indices. */
-static void choose_lookup(struct axes *out, const struct choosing *c)
-{
-	bool gathers = c->op->code == HLO_GATHER;
-	int32_t n = c->rule->noperands;
-
-	if (!gathers) {
-		take_from(out, c, n, PASS);
-		take_from(out, c, n - 1, PASS | REDUCE);
-		return;
-	}
-	if (c->tensor[0])
-		take_from(out, c, 0, PASS | REDUCE);
-	if (c->tensor[1])
-		take_from(out, c, 1, PASS);
-	take_from(out, c, n, PASS);
-}
-
-void choose_xla(struct axes *out, const struct choosing *c)
+void choose_xla(struct axes *out, struct einsum_ring *ring, const struct choosing *c)
 {
 	int32_t result = c->rule->noperands;
 	enum opcode code = c->op->code;
 
 	memset(out, 0, (size_t)c->rule->factor.n * sizeof(*out));
+	ring->tensor = -1;
 	if (!c->tensor[result])
 		return;
 	if ((code == HLO_DOT || code == HLO_CONVOLUTION) && c->tensor[0] && c->tensor[1])
-		choose_dot(out, c);
+		choose_dot(out, ring, c);
 	else if (code == HLO_REDUCE && c->tensor[0])
 		take_from(out, c, 0, PASS | REDUCE);
 	else if (c->rule->elementwise)
@@ -369,7 +407,7 @@ void choose_xla(struct axes *out, const struct choosing *c)
 	else if (code == HLO_CONCATENATE || code == HLO_SORT)
 		choose_moved(out, c);
 	else if (code == HLO_GATHER || code == HLO_SCATTER)
-		choose_lookup(out, c);
+		choose_look(out, c);
 	else if (code != HLO_RNG_BIT_GENERATOR)
 		take_from(out, c, result, PASS | MOVED);
 	for (int32_t f = 0; f < c->rule->factor.n; f++)

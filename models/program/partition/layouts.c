@@ -58,3 +58,19 @@ struct value_type split_type(struct split *b, const struct value_type *t, int32_
 	out.dim = dim;
 	return out;
 }
+
+struct layout split_layout_of(const struct op_rule *rule, int32_t tensor,
+                              const struct axes *factor)
+{
+	const struct rule_tensor *t = &rule->tensor[tensor];
+	struct layout l = layout_replicated(t->rank);
+
+	for (int32_t d = 0; d < t->rank; d++)
+		for (int32_t k = 0; k < t->dim[d].n; k++) {
+			const struct axes *axes = &factor[t->dim[d].at[k]];
+
+			for (int32_t i = 0; i < axes->n; i++)
+				layout_append(&l, d, axes->at[i]);
+		}
+	return l;
+}

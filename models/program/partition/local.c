@@ -5,23 +5,6 @@
 
 #include <string.h>
 
-/* The layout of a tensor of a rule whose factors are split over these axes. */
-static struct layout layout_of(const struct op_rule *rule, int32_t tensor,
-                               const struct axes *factor)
-{
-	const struct rule_tensor *t = &rule->tensor[tensor];
-	struct layout l = layout_replicated(t->rank);
-
-	for (int32_t d = 0; d < t->rank; d++)
-		for (int32_t k = 0; k < t->dim[d].n; k++) {
-			const struct axes *axes = &factor[t->dim[d].at[k]];
-
-			for (int32_t i = 0; i < axes->n; i++)
-				layout_append(&l, d, axes->at[i]);
-		}
-	return l;
-}
-
 /* The axes along which results are partial sums. */
 static struct axes summed_axes(const struct op_rule *rule, const struct axes *factor)
 {
@@ -120,7 +103,7 @@ static void settle_results(struct split *b, const struct instruction *op,
 	for (int32_t k = 0; k < op->nvalues; k++) {
 		struct resharding r = {.like = op,
 		                       .reduces = op_applied(b->p, op) != HLO_ADD};
-		struct layout l = layout_of(rule, rule->noperands + k, factor);
+		struct layout l = split_layout_of(rule, rule->noperands + k, factor);
 		int32_t old = op->first_value + k;
 
 		for (int32_t i = 0; i < sums.n; i++)
@@ -134,10 +117,13 @@ static void settle_results(struct split *b, const struct instruction *op,
 	}
 }
 
-static void choose(struct axes *factor, struct split *b, const struct instruction *op,
-                   const struct op_rule *rule)
+/* A choice among factors, without windowed einsums if `ring_bytes` is 0. */
+static void choose(struct axes *factor, struct einsum_ring *ring, struct split *b,
+                   const struct instruction *op, const struct op_rule *rule,
+                   double ring_bytes)
 {
-	struct choosing c = {op, rule, NULL, b->p, &b->s->mesh, arena_new()};
+	struct choosing c = {op,          rule,        NULL,      b->p,
+	                     &b->s->mesh, arena_new(), ring_bytes};
 	const struct sharding **tensor =
 		arena_alloc(c.a, (size_t)rule->ntensors, sizeof(*tensor));
 
@@ -145,8 +131,9 @@ static void choose(struct axes *factor, struct split *b, const struct instructio
 		if (!split_is_anew(b, rule->tensor[t].value))
 			tensor[t] = &b->s->at[b->s->of[rule->tensor[t].value]];
 	c.tensor = tensor;
+	ring->tensor = -1;
 	if (b->ask->partitioner == PARTITIONER_XLA)
-		choose_xla(factor, &c);
+		choose_xla(factor, ring, &c);
 	else
 		choose_shardy(factor, &c);
 	split_windows_keep(b, op, rule, factor);
@@ -154,12 +141,62 @@ static void choose(struct axes *factor, struct split *b, const struct instructio
 	arena_free(c.a);
 }
 
+static bool rule_of(struct op_rule *rule, struct split *b, const struct instruction *op)
+{
+	return b->ask->partitioner == PARTITIONER_XLA
+	               ? op_rule_parallel(rule, b->a, b->p, op)
+	               : op_rule_of(rule, b->a, b->p, op);
+}
+
+/* Whether another op of the region reads a value in this layout. */
+static bool others_read(struct split *b, const struct instruction *op, int32_t value,
+                        int32_t layout)
+{
+	const struct region *r = &b->p->region.at[op->region];
+
+	for (int32_t i = 0; i < r->nops; i++) {
+		const struct instruction *user = &b->p->op.at[r->op[i]];
+		struct op_rule rule;
+		struct einsum_ring ring;
+		struct axes *factor = NULL;
+
+		for (int32_t k = 0; user != op && k < user->noperands; k++) {
+			if (op_operand(b->p, user, k) != value)
+				continue;
+			if (!factor && !rule_of(&rule, b, user))
+				break;
+			if (!factor) {
+				factor = arena_alloc(b->a, (size_t)rule.factor.n + 1,
+				                     sizeof(*factor));
+				choose(factor, &ring, b, user, &rule, 0);
+			}
+			if (split_layout(b, split_layout_of(&rule, k, factor)) == layout)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Chooses, with a windowed einsum where nobody else has what it gathers, and if it pays. */
+static void choose_best(struct axes *factor, struct einsum_ring *ring, struct split *b,
+                        const struct instruction *op, const struct op_rule *rule)
+{
+	choose(factor, ring, b, op, rule, b->hand ? 0 : b->ask->ring_bytes);
+	if (ring->tensor < 0)
+		return;
+	if ((ring->tensor == 2 ||
+	     !others_read(b, op, op_operand(b->p, op, ring->tensor),
+	                  split_layout(b, split_layout_of(rule, ring->tensor, factor)))) &&
+	    split_ring_pays(b, op, rule, factor, ring))
+		return;
+	choose(factor, ring, b, op, rule, 0);
+}
+
 void split_local(struct split *b, const struct instruction *op)
 {
 	struct op_rule rule;
-	bool xla = b->ask->partitioner == PARTITIONER_XLA;
-	bool known = xla ? op_rule_parallel(&rule, b->a, b->p, op)
-	                 : op_rule_of(&rule, b->a, b->p, op);
+	struct einsum_ring ring = {.tensor = -1};
+	bool known = rule_of(&rule, b, op);
 	struct axes *factor;
 	int32_t *operand = arena_alloc(b->a, (size_t)op->noperands + 1, sizeof(*operand));
 	int32_t *layout = arena_alloc(b->a, (size_t)op->noperands + 1, sizeof(*layout));
@@ -172,10 +209,17 @@ void split_local(struct split *b, const struct instruction *op)
 		choose_whole(&rule, b, op);
 	factor = arena_alloc(b->a, (size_t)rule.factor.n + 1, sizeof(*factor));
 	if (known)
-		choose(factor, b, op, &rule);
+		choose_best(factor, &ring, b, op, &rule);
+	if (ring.tensor >= 0) {
+		inside = split_ring(b, op, &rule, factor, &ring);
+		if (ring.tensor == 2)
+			factor = split_ring_ends(b, &rule, factor, &ring);
+		settle_results(b, op, &rule, factor, inside);
+		return;
+	}
 	b->whole = !known && leaves_tiles(b, op);
 	for (int32_t k = 0; k < op->noperands; k++) {
-		layout[k] = split_layout(b, layout_of(&rule, k, factor));
+		layout[k] = split_layout(b, split_layout_of(&rule, k, factor));
 		operand[k] = split_value(b, op, op_operand(b->p, op, k), layout[k]);
 	}
 	b->whole = false;
@@ -184,7 +228,7 @@ void split_local(struct split *b, const struct instruction *op)
 	for (int32_t k = 0; k < op->nvalues; k++)
 		type[k] = split_type(
 			b, &b->p->value.at[op->first_value + k].type,
-			split_layout(b, layout_of(&rule, rule.noperands + k, factor)));
+			split_layout(b, split_layout_of(&rule, rule.noperands + k, factor)));
 	added = split_op(b, op, op->code, type, op->nvalues);
 	for (int32_t k = 0; k < op->noperands; k++)
 		split_operand(b, added, operand[k]);

@@ -29,6 +29,12 @@ struct partition_ask {
 	const struct planner *planner; /* of reshards */
 	const struct prices *prices;   /* that it plans by */
 	const int32_t *devices; /* platform device of each of the mesh's; NULL: the identity */
+	/*
+	 * XLA's threshold of windowed einsums: the least bytes of what is gathered or summed. 0:
+	 * there are none.
+	 */
+	double ring_bytes;
+	const struct machine *machine; /* whose kernels are weighed against gathers; or NULL */
 };
 
 /* A place where an array changes its layout, or is summed up. */

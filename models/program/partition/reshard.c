@@ -320,6 +320,19 @@ static int32_t reshard(struct split *b, int32_t value, const struct resharding *
 	return as_tile(b, value, r);
 }
 
+double split_reshard_cost(struct split *b, const struct resharding *r)
+{
+	const struct planned *planned;
+	struct array array;
+
+	if (!array_of(&array, r->type))
+		return -1;
+	planned = find_plan(b, &array, r);
+	if (!planned->plan)
+		return -1;
+	return b->ask->prices->plan(b->ask->prices->self, planned->plan).cost;
+}
+
 /* --- what is made by hand around it --- */
 
 /* A layout behind a first dimension that is split over the axes made by hand. */

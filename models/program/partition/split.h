@@ -53,6 +53,10 @@ int32_t split_given(struct split *b, int32_t value);
 /* Returns the type of one device's tile. */
 struct value_type split_type(struct split *b, const struct value_type *t, int32_t layout);
 
+/* Returns the layout of a tensor of a rule whose factors are split over these axes. */
+struct layout split_layout_of(const struct op_rule *rule, int32_t tensor,
+                              const struct axes *factor);
+
 /* --- ops (emit.c) --- */
 
 /*
@@ -117,6 +121,9 @@ struct resharding {
 };
 int32_t split_reshard(struct split *b, int32_t value, const struct resharding *r);
 
+/* Returns what the planner's plan of it costs by the prices that are asked; < 0: it has none. */
+double split_reshard_cost(struct split *b, const struct resharding *r);
+
 /* Whether a value is made of constants alone, for each user as it wants it. */
 bool split_is_anew(const struct split *b, int32_t old);
 int32_t split_anew(struct split *b, int32_t old, int32_t layout, int depth);
@@ -128,6 +135,34 @@ void split_merge_sums(struct split *b);
 
 /* Adds an op of the old program, which calls no regions that run, on tiles. */
 void split_local(struct split *b, const struct instruction *op);
+
+/* --- windowed einsums (ring.c) --- */
+
+struct einsum_ring;
+
+/*
+ * Makes a matmul whose parts go round (choose.h), of factors that are split over these axes, and
+ * returns its result. Device i of n begins with part i, has part i + 1 from the next device
+ * while it multiplies, and so on: n matmuls and n - 1 permutes. Where the result goes round it
+ * begins with part i + 1, hands the sum on to the device before it, and ends with its own.
+ */
+int32_t split_ring(struct split *b, const struct instruction *op,
+                   const struct op_rule *rule, const struct axes *factor,
+                   const struct einsum_ring *ring);
+
+/* Returns the axes of the factors of what goes round, before it does or once it has. */
+struct axes *split_ring_ends(struct split *b, const struct op_rule *rule,
+                             const struct axes *factor, const struct einsum_ring *ring);
+
+/*
+ * Returns whether that is expected to be faster, as XLA estimates it: the longer of matmul and
+ * gather and two of the gather's n parts take less than one behind the other. A scatter of sums
+ * is taken to be as long as a gather of what it leaves. Without a machine that says how fast it
+ * computes the answer is yes.
+ */
+bool split_ring_pays(struct split *b, const struct instruction *op,
+                     const struct op_rule *rule, const struct axes *factor,
+                     const struct einsum_ring *ring);
 
 /* --- borders (halo.c) --- */
 
