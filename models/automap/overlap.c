@@ -260,7 +260,7 @@ static void add_arguments(struct laid *r)
 }
 
 /* Seconds with one copy more of the stretches that stand for `more` layers; 0: of none. */
-static double run(const struct evaluator *e, const struct cutting *c, double more)
+static double run_line(const struct evaluator *e, const struct cutting *c, double more)
 {
 	struct laid r = {.e = e, .c = c, .g = e->graph, .a = arena_new(), .more = more};
 	struct timeline line;
@@ -283,7 +283,7 @@ static double run(const struct evaluator *e, const struct cutting *c, double mor
 double evaluation_overlapped_s(const struct evaluator *e, const struct cutting *c)
 {
 	const struct graph *g = e->graph;
-	double least = run(e, c, 0), s = least;
+	double least = run_line(e, c, 0), s = least;
 
 	/* Stretches of equally many layers together, each number once. */
 	for (int32_t i = 0, last; i < g->op.n; i = last + 1) {
@@ -294,7 +294,7 @@ double evaluation_overlapped_s(const struct evaluator *e, const struct cutting *
 		for (int32_t k = 0; k < i && !known; k++)
 			known = g->op.at[k].weight == n;
 		if (!known)
-			s += (n - COPIES) * (run(e, c, n) - least);
+			s += (n - COPIES) * (run_line(e, c, n) - least);
 	}
 	return s;
 }

@@ -42,7 +42,7 @@ static void print_dims(struct text *out, const char *name, const int64_t *dim, i
 }
 
 /* Writes the node's op with `how` behind its operands, and notes it; takes `how`. */
-static struct term add(struct tape *t, struct tape_node node, const char *op,
+static struct term add_node(struct tape *t, struct tape_node node, const char *op,
                        struct text *how)
 {
 	node.out.number = t->terms++;
@@ -89,7 +89,7 @@ struct term tape_element(struct tape *t, const char *op, struct term a, struct t
 
 	assert(a.rank == b.rank &&
 	       !memcmp(a.dim, b.dim, (size_t)a.rank * sizeof(*a.dim)));
-	return add(t, node, op, NULL);
+	return add_node(t, node, op, NULL);
 }
 
 struct term tape_unary(struct tape *t, const char *op, struct term a)
@@ -97,7 +97,7 @@ struct term tape_unary(struct tape *t, const char *op, struct term a)
 	struct tape_node node = {
 		.kind = TAPE_ELEMENT, .op = op, .n = 1, .in = {a}, .out = a};
 
-	return add(t, node, op, NULL);
+	return add_node(t, node, op, NULL);
 }
 
 struct term tape_convert(struct tape *t, struct term a, const char *type)
@@ -108,7 +108,7 @@ struct term tape_convert(struct tape *t, struct term a, const char *type)
 	if (!strcmp(a.type, type))
 		return a;
 	node.out.type = type;
-	return add(t, node, "convert", NULL);
+	return add_node(t, node, "convert", NULL);
 }
 
 /* --- dots by letters -------------------------------------------------------------- */
@@ -170,7 +170,7 @@ struct term tape_dot(struct tape *t, const char *letters, struct term a, struct 
 	if (!same)
 		node.op = arena_printf(t->a, "%.*s->%.*s", (int)(arrow - letters),
 		                       letters, n, natural);
-	node.out = add(t, node, "dot", &how);
+	node.out = add_node(t, node, "dot", &how);
 	return same ? node.out : tape_transpose(t, node.out, order);
 }
 
@@ -187,7 +187,7 @@ struct term tape_broadcast(struct tape *t, struct term x, struct term like,
 	for (int i = 0; i < x.rank; i++)
 		node.dim[i] = dim[i];
 	print_dims(&how, "dimensions", node.dim, x.rank);
-	return add(t, node, "broadcast", &how);
+	return add_node(t, node, "broadcast", &how);
 }
 
 static struct term reduce(struct tape *t, enum tape_kind kind, struct term x,
@@ -209,7 +209,7 @@ static struct term reduce(struct tape *t, enum tape_kind kind, struct term x,
 	print_dims(&how, "dimensions", dim, n);
 	text_printf(&how, ", to_apply=%%%s_%s", kind == TAPE_SUM ? "add" : "max",
 	            x.type);
-	return add(t, node, "reduce", &how);
+	return add_node(t, node, "reduce", &how);
 }
 
 struct term tape_sum(struct tape *t, struct term x, const int64_t *dim, int n)
@@ -229,7 +229,7 @@ struct term tape_reshape(struct tape *t, struct term x, int rank, const int64_t 
 	                         .in = {x},
 	                         .out = term_new(x.type, rank, dim)};
 
-	return add(t, node, "reshape", NULL);
+	return add_node(t, node, "reshape", NULL);
 }
 
 struct term tape_transpose(struct tape *t, struct term x, const int64_t *dim)
@@ -243,7 +243,7 @@ struct term tape_transpose(struct tape *t, struct term x, const int64_t *dim)
 		node.out.dim[i] = x.dim[dim[i]];
 	}
 	print_dims(&how, "dimensions", dim, x.rank);
-	return add(t, node, "transpose", &how);
+	return add_node(t, node, "transpose", &how);
 }
 
 /* The attributes of a gather or scatter of rows, under the names of either. */
@@ -286,7 +286,7 @@ struct term tape_rows(struct tape *t, struct term table, struct term index, int 
 	for (int i = batch + 1; i < table.rank; i++)
 		node.out.dim[node.out.rank++] = table.dim[i];
 	print_rows(&how, table, index, batch, false);
-	return add(t, node, "gather", &how);
+	return add_node(t, node, "gather", &how);
 }
 
 struct term tape_add_rows(struct tape *t, struct term like, struct term index,
@@ -302,7 +302,7 @@ struct term tape_add_rows(struct tape *t, struct term like, struct term index,
 
 	print_rows(&how, like, index, batch, true);
 	text_printf(&how, ", to_apply=%%add_%s", like.type);
-	return add(t, node, "scatter", &how);
+	return add_node(t, node, "scatter", &how);
 }
 
 struct term tape_attention(struct tape *t, struct term q, struct term k, struct term v,
@@ -323,7 +323,7 @@ struct term tape_attention(struct tape *t, struct term q, struct term k, struct 
 		"backend_config={mask_type = %d : i64, num_gqa_groups = %lld : i64}",
 		torch ? "flash_attn_forward" : "te_fused_attn_forward_ffi",
 		causal ? 2 : 0, (long long)k.dim[2]);
-	return add(t, node, "custom-call", &how);
+	return add_node(t, node, "custom-call", &how);
 }
 
 struct term tape_scaled(struct tape *t, struct term x, double by)

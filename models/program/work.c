@@ -234,7 +234,7 @@ static double moved_bytes(const struct program *p, const struct instruction *op)
 	}
 }
 
-static struct work add(struct work a, struct work b)
+static struct work work_sum(struct work a, struct work b)
 {
 	return (struct work){a.flops + b.flops, a.transcendentals + b.transcendentals,
 	                     a.dot_flops + b.dot_flops, a.bytes + b.bytes};
@@ -274,7 +274,7 @@ struct work region_work(const struct program *p, int32_t region)
 	struct work sum = {0};
 
 	for (int32_t i = 0; i < r->nops; i++)
-		sum = add(sum, op_work(p, &p->op.at[r->op[i]]));
+		sum = work_sum(sum, op_work(p, &p->op.at[r->op[i]]));
 	return sum;
 }
 
@@ -289,7 +289,7 @@ struct work program_work(const struct program *p)
 		if (region->kind != REGION_CODE || region->runs <= 0)
 			continue;
 		w = region_work(p, (int32_t)r);
-		sum = add(sum, (struct work){w.flops * region->runs,
+		sum = work_sum(sum, (struct work){w.flops * region->runs,
 		                             w.transcendentals * region->runs,
 		                             w.dot_flops * region->runs,
 		                             w.bytes * region->runs});

@@ -437,7 +437,7 @@ static enum status run_published(struct session *s, struct error *e)
 	return OK;
 }
 
-static enum status run(struct session *s, struct error *e)
+static enum status run_session(struct session *s, struct error *e)
 {
 	const struct options *o = s->o;
 	struct automap_answer answer;
@@ -492,7 +492,7 @@ int command_automap(int argc, char **argv)
 
 	command_parse(&syntax, argc, argv);
 	s.a = arena_new();
-	if (run(&s, &e) != OK)
+	if (run_session(&s, &e) != OK)
 		status = command_misuse(&e);
 	text_free(&s.program.text);
 	arena_free(s.a);

@@ -228,7 +228,7 @@ static enum status read_model(struct architecture *m, struct arena *a,
 	                 "the model does not tell %s", missing);
 }
 
-static enum status run(struct step_time *s, struct machine **m,
+static enum status time_step(struct step_time *s, struct machine **m,
                        struct architecture *model, struct arena *a,
                        const struct options *o, struct error *e)
 {
@@ -293,7 +293,7 @@ int command_step(int argc, char **argv)
 	int status = EXIT_DONE;
 
 	command_parse(&syntax, argc, argv);
-	if (run(&s, &m, &model, a, &o, &e) != OK || likely_read(&likely, a, &e) != OK)
+	if (time_step(&s, &m, &model, a, &o, &e) != OK || likely_read(&likely, a, &e) != OK)
 		status = command_misuse(&e);
 	else
 		print_step(a, &s, m, &model, &o, &likely);

@@ -279,7 +279,7 @@ static enum status run_logs(struct session *s, struct options *o, bool json,
 	return advise_one(s, &o->problem, note, manual, json, e);
 }
 
-static enum status run(struct session *s, struct options *o, struct error *e)
+static enum status advise_asked(struct session *s, struct options *o, struct error *e)
 {
 	const char *no_note = NULL, *name = o->compiler ? o->compiler : "xla";
 	bool json = o->format && strcmp(o->format, "json") == 0, any;
@@ -318,7 +318,7 @@ int command_advise(int argc, char **argv)
 
 	command_parse(&syntax, argc, argv);
 	problem_places(&o.problem);
-	if (run(&s, &o, &e) != OK)
+	if (advise_asked(&s, &o, &e) != OK)
 		status = command_misuse(&e);
 	for (int64_t i = 0; i < s.opened.n; i++)
 		bench_free(&s.opened.at[i]->bench);

@@ -22,7 +22,7 @@ static void add_axis(struct strategy *s, const char *name, int64_t size)
 		s->mesh.axis[s->mesh.naxes++] = (struct axis){name, (int32_t)size};
 }
 
-static void add(struct strategy *s, const char *tactic, const char *axis)
+static void add_tactic(struct strategy *s, const char *tactic, const char *axis)
 {
 	if (mesh_axis(&s->mesh, axis, strlen(axis)) >= 0)
 		s->tactic[s->n++] = arena_printf(s->a, "%s:%s", tactic, axis);
@@ -40,15 +40,15 @@ static struct strategy strategy_of(struct arena *a, const struct step_job *job)
 	add_axis(&s, "expert", d->expert);
 	add_axis(&s, "context", d->context);
 	add_axis(&s, "tensor", d->tensor);
-	add(&s, "expert", "expert");
-	add(&s, "data", "data");
-	add(&s, "data", "expert");
-	add(&s, "context", "context");
-	add(&s, "megatron", "tensor");
+	add_tactic(&s, "expert", "expert");
+	add_tactic(&s, "data", "data");
+	add_tactic(&s, "data", "expert");
+	add_tactic(&s, "context", "context");
+	add_tactic(&s, "megatron", "tensor");
 	if (job->model.train.sequence_parallel)
-		add(&s, "sequence", "tensor");
+		add_tactic(&s, "sequence", "tensor");
 	for (size_t i = 0; i < sizeof(spread) / sizeof(*spread) && zero; i++)
-		add(&s, zero == 3 ? "zero3" : "zero2", spread[i]);
+		add_tactic(&s, zero == 3 ? "zero3" : "zero2", spread[i]);
 	return s;
 }
 
@@ -68,7 +68,7 @@ static const char *inexpressible(const struct step_job *job)
 	return NULL;
 }
 
-static void run(struct sharded_step *out, struct arena *scratch,
+static void price_sharded(struct sharded_step *out, struct arena *scratch,
                 struct automap_ask *ask, const struct strategy *s, int64_t budget)
 {
 	struct automap_answer answer;
@@ -116,7 +116,7 @@ static void run_job(struct sharded_step *out, struct arena *a, const char *path,
 	out->tactics = text_take(&text, a);
 	if (automap_of_model(&p, scratch, &m, path, &e) == OK) {
 		ask.graph = &p.graph;
-		run(out, scratch, &ask, &s, budget);
+		price_sharded(out, scratch, &ask, &s, budget);
 	}
 	if (e.code != OK)
 		out->left_out = arena_strdup(a, e.text);
