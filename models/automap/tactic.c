@@ -21,11 +21,6 @@ enum tactic_kind tactic_find(const char *name, size_t length)
 	return TACTICS;
 }
 
-const char *tactic_name(enum tactic_kind kind)
-{
-	return kind < TACTICS ? kinds[kind] : "user";
-}
-
 /* --- the tactics ------------------------------------------------------------------ */
 
 static int cut_data(struct cutting *c, int32_t dim, int axis)

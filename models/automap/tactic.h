@@ -53,7 +53,6 @@ struct tactic {
 
 /* Returns the kind of that name, TACTICS if there is none. */
 enum tactic_kind tactic_find(const char *name, size_t length);
-const char *tactic_name(enum tactic_kind kind);
 
 /* The regular expressions that megatron and expert go by. */
 struct tactic_names {

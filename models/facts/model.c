@@ -447,19 +447,3 @@ enum status architecture_read(struct architecture *out, struct arena *a,
 	};
 	return yaml_read(a, path, read_model, out, e);
 }
-
-static enum status find_layers(struct reader *r, void *into)
-{
-	yaml_node_t *map = yaml_document_get_root_node(&r->doc);
-
-	*(bool *)into =
-		map && map->type == YAML_MAPPING_NODE && map_find(r, map, "layers");
-	return OK;
-}
-
-bool architecture_is(struct arena *a, const char *path, struct error *e)
-{
-	bool found = false;
-
-	return yaml_read(a, path, find_layers, &found, e) == OK && found;
-}

@@ -21,10 +21,4 @@ enum { MODEL_DIM_MAX = 1 << 28, MODEL_LAYERS_MAX = 10000 };
 enum status architecture_read(struct architecture *out, struct arena *a,
                               const char *path, struct error *e);
 
-/*
- * Returns whether the file is a model rather than a suite or a workload: a YAML mapping
- * with the key `layers`. False with an error where it cannot be read.
- */
-bool architecture_is(struct arena *a, const char *path, struct error *e);
-
 #endif

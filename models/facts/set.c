@@ -42,6 +42,11 @@ static enum status unit_given(const char *key, const char *text, struct where at
 		return error_set(e, E_SYNTAX, at,
 		                 "%s has no unit, expected such as %sGB or %sGiB", text,
 		                 text, text);
+	if (ends_with(key, "_Bps"))
+		return error_set(e, E_SYNTAX, at,
+		                 "%s has no unit, expected such as %sGB/s, %sGiB/s, or "
+		                 "%sGb/s in bits",
+		                 text, text, text, text);
 	return OK;
 }
 

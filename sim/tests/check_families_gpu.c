@@ -217,7 +217,7 @@ END_TEST
 START_TEST(tuning_is_set)
 {
 	static const char *const set[SETS] = {"step=2.5",         "fill_s=3us",
-	                                      "channel_Bps=21e9", "cc=0",
+	                                      "channel_Bps=21GB/s", "cc=0",
 	                                      "profile=plain",    NULL};
 	struct arena *a = arena_new();
 	const struct machine *m = load(a, "dgx-h100:1", set)->machine;

@@ -138,18 +138,33 @@ static bool matches(const char *pattern, const char *text)
 	return strcmp(pattern, text) == 0;
 }
 
+/* Returns whether the entry is of the mapping beside the row's own file. */
+static bool is_beside(const struct mapping_entry *entry, const struct measured *row)
+{
+	const char *end = row->at.file ? strrchr(row->at.file, '.') : NULL;
+	size_t stem = end ? (size_t)(end - row->at.file) : 0;
+
+	return stem && entry->at.file && strncmp(entry->at.file, row->at.file, stem) == 0 &&
+	       entry->at.file[stem] == '.';
+}
+
 const struct mapping_entry *mapping_find(const struct mapping *m,
                                          const struct measured *row)
 {
+	const struct mapping_entry *found = NULL;
+
 	for (int i = 0; i < m->n; i++) {
 		const struct mapping_entry *entry = &m->entry[i];
 
-		if (matches(entry->set, row->set) &&
-		    (!entry->system || strstr(row->system, entry->system)) &&
-		    (!entry->devices || entry->devices == row->devices))
+		if (!matches(entry->set, row->set) ||
+		    (entry->system && !strstr(row->system, entry->system)) ||
+		    (entry->devices && entry->devices != row->devices))
+			continue;
+		if (is_beside(entry, row))
 			return entry;
+		found = found ? found : entry;
 	}
-	return NULL;
+	return found;
 }
 
 const char *mapping_platform(const struct mapping_entry *m, const struct measured *row,

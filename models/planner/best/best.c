@@ -169,21 +169,26 @@ static struct plan *add_portable(struct candidates *candidates, const struct pro
 }
 
 /*
- * Takes the one exchange of `direct` where it is the cheapest as a schedule. Finding it takes
+ * Takes another planner's one exchange where it is the cheapest as a schedule: that of
+ * `direct`, or of `digit` where others send, which its other price tells. Finding it takes
  * longer than the search itself, and is done only where the runtime takes schedules.
  */
 static void take_scheduled(struct plan **out, const struct prices *prices,
                            const struct candidates *candidates)
 {
+	double tried = -1;
+
 	for (int64_t i = 0; i < candidates->of.n && *out && prices->scheduled; i++) {
-		struct plan *plan = candidates->of.at[i].plan;
+		const struct candidate *c = &candidates->of.at[i];
 		struct price most;
 
-		if (plan->planner != planner_direct.name || plan_over_memory(plan))
+		if (c->plan->nsteps != 1 || c->plan->step[0].op != OP_EXCHANGE ||
+		    c->price.cost == tried || plan_over_memory(c->plan))
 			continue;
+		tried = c->price.cost;
 		most = prices->plan(prices->self, *out);
-		if (price_compare(prices->scheduled(prices->self, plan, most), most) < 0)
-			*out = plan;
+		if (price_compare(prices->scheduled(prices->self, c->plan, most), most) < 0)
+			*out = c->plan;
 	}
 }
 

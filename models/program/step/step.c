@@ -69,7 +69,7 @@ static void tell_facts(struct step_facts *f, const struct stage *g,
 	for (int64_t i = 0; i < g->layers; i++)
 		if (architecture_has_experts(m, g->first + i))
 			f->expert_bytes += (double)f->micro_batches * expert_bytes(g);
-	f->expert_nodes = m->moe.dispatch == DISPATCH_NODES;
+	f->expert_nodes = d->expert > 1 && m->moe.dispatch == DISPATCH_NODES;
 	f->paired = m->moe.overlap ? paired(d, t, f->micro_batches) : 0;
 	f->tokens = tokens = (double)t->global_batch * (double)t->seq;
 	f->params = (double)model_parameters(m);
