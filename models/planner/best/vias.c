@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * The parts of the work after which no layout and no two layouts are tried any more. With
- * 0.6 and 0.8 as many pairs stay open.
+ * The parts of the work after which no layout and no two layouts are tried any more. 0.6 and
+ * 0.8 would be more work for nothing: no fewer pairs stay open.
  */
 static const double ONE_SHARE = 0.4, TWO_SHARE = 0.6;
 
