@@ -62,6 +62,14 @@ int64_t layout_shards(const struct layout *l, int dim)
 	return shards;
 }
 
+bool layout_divides(const struct layout *l, const struct shape *shape)
+{
+	for (int dim = 0; dim < l->rank; dim++)
+		if (shape->dim[dim] % layout_shards(l, dim) != 0)
+			return false;
+	return true;
+}
+
 struct shape layout_local(const struct layout *l, const struct shape *global)
 {
 	struct shape local = *global;

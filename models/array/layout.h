@@ -73,6 +73,9 @@ bool layout_append(struct layout *l, int dim, struct part part);
 /* Returns the number of shards dimension `dim` is cut into. */
 int64_t layout_shards(const struct layout *l, int dim);
 
+/* Returns whether all tiles of an array of this shape are equal. */
+bool layout_divides(const struct layout *l, const struct shape *shape);
+
 /* Returns the shape of one device's tile: ceil(global / shards) per dimension. */
 struct shape layout_local(const struct layout *l, const struct shape *global);
 

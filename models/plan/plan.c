@@ -35,6 +35,14 @@ const struct shape *step_operand(const struct step *s)
 	return s->gathers ? &s->summed : &s->before_local;
 }
 
+bool step_has_axes(const struct step *s)
+{
+	for (int i = 0; i < s->nmoves; i++)
+		if (s->move[i].nparts == 0)
+			return false;
+	return s->nmoves > 0;
+}
+
 struct plan *plan_new(struct arena *a, const struct problem *p, const char *planner)
 {
 	struct plan *plan = arena_alloc(a, 1, sizeof(*plan));

@@ -120,6 +120,9 @@ struct step {
 /* Returns what every member puts into a collective: its tile, or zeros around it. */
 const struct shape *step_operand(const struct step *s);
 
+/* Returns whether axes of the mesh say which devices work together. */
+bool step_has_axes(const struct step *s);
+
 /* How a plan splits dimensions into digits: digit i is of array dimension dim[i]. */
 struct view {
 	struct shape shape;

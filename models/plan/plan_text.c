@@ -43,14 +43,6 @@ static void print_moves(struct text *out, const struct plan *p, const struct ste
 	}
 }
 
-static bool has_axes(const struct step *s)
-{
-	for (int i = 0; i < s->nmoves; i++)
-		if (s->move[i].nparts == 0)
-			return false;
-	return s->nmoves > 0;
-}
-
 /* Moves by rising dimension, as plan_axes_step puts them. */
 static bool in_order(const struct step *s)
 {
@@ -87,7 +79,7 @@ static bool step_follows_axes(const struct plan *p, int step)
 		          s->after.kind != LAYOUT_MAXIMAL &&
 		          memcmp(s->pairs, pairs_of_layouts(before, &s->after, m, a),
 		                 (size_t)s->npairs * sizeof(*s->pairs)) == 0;
-	} else if (!has_axes(s)) {
+	} else if (!step_has_axes(s)) {
 		follows = false;
 	} else if (s->op == OP_SLICE) {
 		follows = true; /* the layouts tell which block a device keeps */
@@ -205,7 +197,7 @@ void step_print(struct text *out, const struct plan *p, int step)
 	const struct step *s = &p->step[step];
 
 	text_printf(out, "%s", op_name(s->op));
-	if (has_axes(s))
+	if (step_has_axes(s))
 		print_moves(out, p, s);
 }
 

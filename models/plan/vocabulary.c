@@ -16,15 +16,6 @@ enum status vocabulary_parse(enum vocabulary *out, const char *text, struct wher
 	return OK;
 }
 
-/* Returns whether axes of the mesh say which devices work together. */
-static bool is_of_axes(const struct step *s)
-{
-	for (int i = 0; i < s->nmoves; i++)
-		if (s->move[i].nparts == 0)
-			return false;
-	return s->nmoves > 0;
-}
-
 /*
  * Returns whether no device is in two pairs as the source, or as the destination: that
  * is what JAX's ppermute asks for.
@@ -44,15 +35,6 @@ static bool is_one_to_one(const struct step *s, int32_t ndevices)
 	return once;
 }
 
-/* Returns whether every device has an equal tile of an array of this shape. */
-static bool is_even(const struct layout *l, const struct shape *shape)
-{
-	for (int dim = 0; dim < l->rank; dim++)
-		if (shape->dim[dim] % layout_shards(l, dim) != 0)
-			return false;
-	return true;
-}
-
 /*
  * Returns what in a step is not portable. Left out are also steps that one of the three
  * could say: a broadcast or a reduction to one device, which are no steps of plans; tiles
@@ -60,7 +42,7 @@ static bool is_even(const struct layout *l, const struct shape *shape)
  */
 static const char *step_not_portable(const struct plan *p, const struct step *s)
 {
-	if (s->start || !is_even(&s->after, &p->shape))
+	if (s->start || !layout_divides(&s->after, &p->shape))
 		return "tiles of unequal size";
 	switch (s->op) {
 	case OP_SLICE:
@@ -70,7 +52,7 @@ static const char *step_not_portable(const struct plan *p, const struct step *s)
 	case OP_ALL_REDUCE:
 		if (s->gathers)
 			return "tiles put among zeros";
-		return is_of_axes(s) ? NULL : "a step that no axes say";
+		return step_has_axes(s) ? NULL : "a step that no axes say";
 	case OP_PERMUTE:
 		if (s->part || s->ntransfers)
 			return "a permute of parts of tiles";
@@ -101,7 +83,7 @@ const char *plan_not_portable(const struct plan *p)
 	}
 	if (p->view)
 		return "strided tiles";
-	return is_even(&p->from, &p->shape) ? NULL : "tiles of unequal size";
+	return layout_divides(&p->from, &p->shape) ? NULL : "tiles of unequal size";
 }
 
 const char *plan_beyond(const struct plan *p, enum vocabulary vocabulary)

@@ -245,7 +245,7 @@ static bool split_change(struct script *out, const struct script *s, int at,
 
 	if (half->n == 0 || half->n == all->n ||
 	    !apply_change(&mid, before, after, half) ||
-	    !script_divides(&mid, &s->view.shape) || !is_valid(&mid) ||
+	    !layout_divides(&mid, &s->view.shape) || !is_valid(&mid) ||
 	    !find_change(&first, before, &mid) || !find_change(&rest, &mid, after) ||
 	    first.n == 0 || rest.n == 0)
 		return false;

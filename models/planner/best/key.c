@@ -227,8 +227,8 @@ void script_sent_key(struct script_key *out, const struct script *s, int i)
 	const struct script_step *step = &s->step[i];
 	const struct layout *before = script_before(s, i), *after = &step->after;
 	bool ordered = before->nunreduced || after->nunreduced ||
-	               !script_divides(before, &s->view.shape) ||
-	               !script_divides(after, &s->view.shape);
+	               !layout_divides(before, &s->view.shape) ||
+	               !layout_divides(after, &s->view.shape);
 
 	out->n = 0;
 	add_word(out, step->senders);

@@ -41,26 +41,10 @@ static bool same_shape(const struct shape *a, const struct shape *b)
 	       memcmp(a->dim, b->dim, (size_t)a->rank * sizeof(*a->dim)) == 0;
 }
 
-static bool has_parts(const struct step *s)
-{
-	for (int i = 0; i < s->nmoves; i++)
-		if (s->move[i].nparts == 0)
-			return false;
-	return s->nmoves > 0;
-}
-
-bool script_divides(const struct layout *l, const struct shape *shape)
-{
-	for (int dim = 0; dim < l->rank; dim++)
-		if (shape->dim[dim] % layout_shards(l, dim) != 0)
-			return false;
-	return true;
-}
-
 static bool is_rewritable(const struct plan *p, const struct step *s)
 {
 	if (s->after.kind != LAYOUT_AXES || !mesh_equal(s->mesh, &p->problem->mesh) ||
-	    !script_divides(&s->after, &p->shape))
+	    !layout_divides(&s->after, &p->shape))
 		return false;
 	switch (s->op) {
 	case OP_PERMUTE:
@@ -71,7 +55,7 @@ static bool is_rewritable(const struct plan *p, const struct step *s)
 	case OP_PARTIAL:
 		return false;
 	default:
-		return has_parts(s) && !s->gathers && !s->start;
+		return step_has_axes(s) && !s->gathers && !s->start;
 	}
 }
 
@@ -79,8 +63,8 @@ bool script_of_plan(struct script *out, const struct plan *p)
 {
 	if (!mesh_equal(&p->problem->mesh, &p->problem->to_mesh) ||
 	    p->from.kind != LAYOUT_AXES || p->to.kind != LAYOUT_AXES ||
-	    p->nsteps > SCRIPT_STEPS_MAX || !script_divides(&p->from, &p->shape) ||
-	    !script_divides(&p->to, &p->shape) ||
+	    p->nsteps > SCRIPT_STEPS_MAX || !layout_divides(&p->from, &p->shape) ||
+	    !layout_divides(&p->to, &p->shape) ||
 	    (!p->view && !same_shape(&p->shape, &p->problem->padded)))
 		return false;
 	script_begin(out, p->problem);

@@ -42,12 +42,6 @@ const struct script *script_keep(const struct script *s, struct arena *a);
  */
 bool script_of_plan(struct script *out, const struct plan *p);
 
-/*
- * Returns whether all tiles of a layout are equal; moves of axes cannot say uneven
- * ones.
- */
-bool script_divides(const struct layout *l, const struct shape *shape);
-
 /* Returns the layout before step i or, if i == n, after the last step. */
 const struct layout *script_before(const struct script *s, int i);
 

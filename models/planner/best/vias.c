@@ -87,8 +87,8 @@ void best_add_vias(struct best_pool *pool)
 
 	if (!pool->steps || p->from.kind != LAYOUT_AXES || p->to.kind != LAYOUT_AXES ||
 	    !mesh_equal(&p->mesh, &p->to_mesh) || p->from.nunreduced > 0 ||
-	    !script_divides(&p->from, &p->array.shape) ||
-	    !script_divides(&p->to, &p->array.shape))
+	    !layout_divides(&p->from, &p->array.shape) ||
+	    !layout_divides(&p->to, &p->array.shape))
 		return;
 	script_begin(&ends, p);
 	ends.view.shape = p->array.shape;
