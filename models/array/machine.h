@@ -133,6 +133,7 @@ struct machine {
 	struct tuning tuning;
 	struct forced forced;
 	enum launch_mode launch;
+	bool launch_given; /* launch_s is a user's figure, which callers do not replace */
 	machine_route_fn *ask; /* for GEOMETRY_GRAPH; NULL if no fabric is one */
 	void *ask_state;
 };

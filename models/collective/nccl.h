@@ -347,6 +347,11 @@ struct nccl_caller {
 	 * two and four, and where devices reduce. Measured, and not explained.
 	 */
 	double pair_wires, four_wires, reduce_wires;
+	/*
+	 * The families on which its calls were timed, ended by NULL; elsewhere its constants are
+	 * borrowed. NULL: they are the families' own.
+	 */
+	const char *const *timed;
 };
 
 /* By enum launch_mode. */

@@ -66,6 +66,10 @@ const struct nccl_data nccl_data = {
  * of a DGX H100. A figure of another library: a floor to reckon with, and nothing of
  * algorithms, which are taken to be NCCL's.
  */
+static const char *const timed_xla[] = {"dgx-h100", "gb200-nvl72", NULL};
+static const char *const timed_eager[] = {"dgx-h100", NULL};
+static const char *const timed_mpi[] = {NULL};
+
 const struct nccl_caller nccl_callers[LAUNCH_MODES] = {
 	[LAUNCH_PROCESS] = {.name = "process",
                             .help = "one process per device, call behind call, as "
@@ -81,13 +85,16 @@ const struct nccl_caller nccl_callers[LAUNCH_MODES] = {
                         .unregistered = true,
                         .pair_wires = 1.33,
                         .four_wires = 1.07,
-                        .reduce_wires = 1.14},
+                        .reduce_wires = 1.14,
+                        .timed = timed_xla},
 	[LAUNCH_EAGER] = {.name = "eager",
                           .help = "torch.distributed, operation by operation",
-                          .call_s = 4.1e-6},
+                          .call_s = 4.1e-6,
+                          .timed = timed_eager},
 	[LAUNCH_MPI] = {.name = "mpi",
                         .help = "MPI on buffers of devices, call by call",
-                        .call_s = 29e-6},
+                        .call_s = 29e-6,
+                        .timed = timed_mpi},
 };
 
 double nccl_inside_us(const struct nccl_group *g, enum nccl_kind kind, enum protocol p)

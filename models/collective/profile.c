@@ -77,6 +77,29 @@ static int32_t most_per_node(const struct machine *m, const int32_t *devices, in
 	return most;
 }
 
+enum launch_mode profile_compiler(const struct machine *m)
+{
+	const struct profile *p = m->nfabrics ? profile_of_fabric(m, 0) : &plain;
+	bool timed = p == &nccl && nccl_generation(m->tuning.value[TUNING_CC]) >= 2;
+
+	return p == &tpu || timed ? LAUNCH_XLA : LAUNCH_PROCESS;
+}
+
+const char *profile_caller(const struct machine *m)
+{
+	const struct profile *p = m->nfabrics ? profile_of_fabric(m, 0) : &plain;
+
+	return p->library  ? nccl_callers[m->launch].name
+	       : p == &tpu ? nccl_callers[LAUNCH_XLA].name
+	                   : NULL;
+}
+
+void profile_print_caller(struct text *out, const struct machine *m)
+{
+	if (m && m->nfabrics && profile_of_fabric(m, 0)->library)
+		text_printf(out, ", launch %s", profile_caller(m));
+}
+
 double profile_launch_s(const struct machine *m, const int32_t *devices, int32_t n)
 {
 	const struct nccl_caller *caller = &nccl_callers[m->launch];
@@ -91,7 +114,7 @@ double profile_launch_s(const struct machine *m, const int32_t *devices, int32_t
 	}
 	if (m->launch == LAUNCH_GRAPH && tuning[TUNING_LAUNCH_GRAPH_S] > 0)
 		return tuning[TUNING_LAUNCH_GRAPH_S];
-	if (library && n > 0 && caller->launch_s > 0)
+	if (library && n > 0 && caller->launch_s > 0 && !m->launch_given)
 		launch_s = caller->launch_s;
 	if (library && n > 0)
 		launch_s += caller->call_s;

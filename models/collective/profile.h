@@ -21,6 +21,7 @@
 #define SHARDSIM_COLLECTIVE_PROFILE_H
 
 #include "array/machine.h"
+#include "base/arena.h"
 #include "base/error.h"
 #include "collective/collective.h"
 #include "collective/nccl.h"
@@ -53,8 +54,26 @@ const struct profile *profile_of_fabric(const struct machine *m, int fabric);
  * LAUNCH_SINGLE one process per node launches on its devices one after another, each
  * after the first for launch_each_s more; in mode LAUNCH_GRAPH it is launch_graph_s
  * where the platform says so. In the others it is what struct nccl_caller says, where a
- * library runs the first fabric's collectives; TPUs run what XLA compiled, and nothing else.
+ * library runs the first fabric's collectives, unless a user gave the platform's launch_s;
+ * TPUs run what XLA compiled, and nothing else.
  */
 double profile_launch_s(const struct machine *m, const int32_t *devices, int32_t n);
+
+/*
+ * Returns who calls the collectives of plans and of programs where nobody says: XLA on TPUs,
+ * and on GPUs of the generations on which its collectives were timed, Hopper and Blackwell
+ * (struct nccl_caller); elsewhere LAUNCH_PROCESS, as the constants of families are fitted to.
+ * Measured loops say themselves who called.
+ */
+enum launch_mode profile_compiler(const struct machine *m);
+
+/*
+ * Returns the name of who calls the machine's collectives (m->launch, on TPUs XLA always); NULL
+ * where these are links alone, and nobody calls anything.
+ */
+const char *profile_caller(const struct machine *m);
+
+/* Appends ", launch xla" to the name of a machine whose callers can differ; `m` may be NULL. */
+void profile_print_caller(struct text *out, const struct machine *m);
 
 #endif

@@ -1,6 +1,7 @@
 #include "emit/emit.h"
 
 #include "base/units.h"
+#include "collective/profile.h"
 
 #include <math.h>
 #include <string.h>
@@ -55,6 +56,7 @@ void emit_heading(struct text *out, const struct emitter *emitter,
 	            (int)what->plan->problem->ndevices);
 	if (what->machine)
 		text_printf(&line, " of %s", what->machine->name);
+	profile_print_caller(&line, what->machine);
 	put_line(out, emitter, line.s);
 	text_free(&line);
 	put_prediction(&line, what);

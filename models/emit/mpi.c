@@ -16,6 +16,7 @@
 #include "emit/relays.h"
 
 #include "array/tile.h"
+#include "collective/profile.h"
 #include "notation/notation.h"
 #include "plan/groups.h"
 #include "plan/view.h"
@@ -290,11 +291,13 @@ static void put_words(struct mpi *m)
 
 	text_printf(m->out, "\nstatic const char command[] = ");
 	emit_string(m->out, w->command);
-	if (w->clock && w->machine)
+	if (w->clock && w->machine) {
 		text_printf(&t, "predicted by the clock %s for %s", w->clock,
 		            w->machine->name);
-	else
+		profile_print_caller(&t, w->machine);
+	} else {
 		text_printf(&t, "nothing is predicted without --platform");
+	}
 	text_printf(m->out, ";\nstatic const char predicted_by[] = ");
 	emit_string(m->out, t.s);
 	text_free(&t);

@@ -73,6 +73,55 @@ START_TEST(launches)
 END_TEST
 
 /* A collective and a step of a plan pay the same. */
+/* A compiler calls on TPUs and on the GPUs of which its calls were timed. */
+START_TEST(callers_of_plans)
+{
+	static const struct {
+		const char *profile;
+		int cc;
+		enum launch_mode compiler;
+	} row[] = {
+		{"nccl", 0, LAUNCH_PROCESS},  {"nccl", 70, LAUNCH_PROCESS},
+		{"nccl", 80, LAUNCH_PROCESS}, {"nccl", 90, LAUNCH_XLA},
+		{"nccl", 100, LAUNCH_XLA},    {"rccl", 90, LAUNCH_PROCESS},
+		{"plain", 90, LAUNCH_PROCESS}, {"tpu", 0, LAUNCH_XLA},
+	};
+
+	for (int i = 0; i < COUNT(row); i++) {
+		struct machine *m = tuned(1, 4, row[i].cc);
+		struct text t = {0};
+		bool called = strstr(row[i].profile, "ccl") != NULL;
+		const char *caller;
+
+		m->fabric[0].profile = row[i].profile;
+		ck_assert_int_eq(profile_compiler(m), row[i].compiler);
+		m->launch = LAUNCH_EAGER;
+		caller = profile_caller(m);
+		profile_print_caller(&t, m);
+		ck_assert_str_eq(t.s ? t.s : "", called ? ", launch eager" : "");
+		if (i == COUNT(row) - 1)
+			ck_assert_str_eq(caller, "xla");
+		else
+			ck_assert_int_eq(called, caller && !strcmp(caller, "eager"));
+		text_free(&t);
+	}
+}
+END_TEST
+
+/* XLA's launch stands for the platform's, but not for one that a user gave. */
+START_TEST(launch_that_is_given)
+{
+	struct machine *m = tuned(1, 4, 90);
+
+	m->launch = LAUNCH_XLA;
+	near(profile_launch_s(m, NULL, 4), 9.7e-6, "its own");
+	m->launch_given = true;
+	near(profile_launch_s(m, NULL, 4), 5e-6, "given");
+	m->launch = LAUNCH_EAGER;
+	near(profile_launch_s(m, NULL, 4), 5e-6 + 4.1e-6, "beside it");
+}
+END_TEST
+
 START_TEST(launch_of_collectives)
 {
 	struct machine *m = tuned(2, 3, 70);
@@ -301,6 +350,8 @@ Suite *tests(void)
 	tcase_add_test(c, names);
 	tcase_add_test(c, of_groups);
 	tcase_add_test(c, launches);
+	tcase_add_test(c, callers_of_plans);
+	tcase_add_test(c, launch_that_is_given);
 	tcase_add_test(c, launch_of_collectives);
 	tcase_add_test(c, tpu_fill);
 	tcase_add_test(c, tpu_fill_across);

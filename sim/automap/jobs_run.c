@@ -3,6 +3,7 @@
 #include "automap/run.h"
 #include "automap/study.h"
 #include "clock/jobs.h"
+#include "measure/library.h"
 #include "platform/platform.h"
 #include "text/progress.h"
 
@@ -103,7 +104,8 @@ enum status jobs_suite_run(struct jobs_rows *out, struct arena *a, struct jobs_s
 	struct progress progress;
 	struct platform *p;
 
-	if (platform_open(&p, a, s->platform, NULL, 0, true, e) != OK)
+	if (platform_open(&p, a, s->platform, NULL, 0, true, e) != OK ||
+	    library_of_plans(p->machine, &(struct library_text){0}, NULL, e) != OK)
 		return automap_in_suite(e, s->platform_at);
 	if (p->machine->ndevices > JOB_DEVICES_MAX)
 		return error_set(e, E_RANGE, s->platform_at,

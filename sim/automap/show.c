@@ -1,6 +1,7 @@
 #include "automap/show.h"
 
 #include "base/units.h"
+#include "measure/library.h"
 #include "notation/notation.h"
 #include "plan/plan_json.h"
 
@@ -178,7 +179,8 @@ void automap_show_text(struct text *out, struct arena *a, const struct automap_s
 	if (r->best.placement)
 		text_printf(out, " %s", r->best.placement);
 	if (s->platform)
-		text_printf(out, " on %s", s->platform);
+		text_printf(out, " on %s%s", s->platform,
+		            library_words(s->ask->machine, a));
 	text_printf(out, "\n");
 	add_found(out, s);
 	if (s->ask->search != SEARCH_NONE)
@@ -320,9 +322,10 @@ void automap_show_json(struct text *out, struct arena *a, const struct automap_s
 		                                       : json_null(),
 		                   "why", r->why);
 	root = json_pack(
-		"{s:s,s:s?,s:{s:s,s:i},s:{s:o,s:o,s:o,s:o,s:o,s:b,s:o},"
+		"{s:s,s:s?,s:o,s:{s:s,s:i},s:{s:o,s:o,s:o,s:o,s:o,s:b,s:o},"
 		"s:{s:o,s:o,s:o,s:b,s:o,s:o,s:o,s:o,s:o,s:o,s:o},s:o}",
-		"schema", "shardsim/1", "platform", s->platform, "program", "name",
+		"schema", "shardsim/1", "platform", s->platform, "launch",
+		library_json(s->platform ? s->ask->machine : NULL), "program", "name",
 		s->name, "devices", (int)r->best.mesh.ndevices, "totals", "step_s",
 		real(e->step_s, timed), "compute_s", real(e->compute_s, timed),
 		"communication_s", real(e->communication_s, timed), "params_bytes",

@@ -4,6 +4,7 @@
 #include "automap/run.h"
 #include "base/units.h"
 #include "facts/yaml_reader.h"
+#include "measure/library.h"
 #include "platform/platform.h"
 #include "text/csv.h"
 #include "text/pen.h"
@@ -241,7 +242,8 @@ static enum status run_case(struct study_rows *rows, struct arena *a,
 	ask.ndevices = c->mesh ? mesh.ndevices : c->devices;
 	if ((platform_sized(platform) &&
 	     platform_resize(&platform, a, NULL, 0, ask.ndevices, e) != OK) ||
-	    platform_machine(&machine, a, platform, NULL, 0, e) != OK)
+	    platform_machine(&machine, a, platform, NULL, 0, e) != OK ||
+	    library_of_plans(machine, &(struct library_text){0}, NULL, e) != OK)
 		return automap_in_suite(e, c->platform_at);
 	if (automap_load(p, a, c->file, c->train, NULL, 0, e) != OK)
 		goto done;

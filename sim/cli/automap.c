@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "cli/command.h"
 #include "cli/options.h"
+#include "measure/library.h"
 #include "plan/devices.h"
 #include "platform/platform.h"
 #include "system/file.h"
@@ -21,6 +22,7 @@ struct options {
 		*seq, *micro, *devices, *format, *emit, *output, *devices_out,
 		*recompute, *planner, *overlap;
 	struct settings set, tactic, start, group;
+	struct library_text library;
 	struct command_words file;
 };
 
@@ -86,7 +88,7 @@ static bool sharding_asked(const struct options *o)
 	return o->mesh || o->count || o->platform || o->search || o->budget || o->seed ||
 	       o->limit || o->devices || o->devices_out || o->set.n || o->tactic.n ||
 	       o->start.n || o->group.n || o->planner || o->micro || o->recompute ||
-	       o->overlap;
+	       o->overlap || o->library.launch;
 }
 
 /* Of shardings, of jobs that arrive, or a table of published steps. */
@@ -117,12 +119,14 @@ static void check_search(const struct options *o, const struct argp_state *state
 	if ((o->budget || o->start.n) && is_word(o->search, "none"))
 		argp_error(state, "--%s goes with a search",
 		           o->budget ? "budget" : "start");
-	if (!o->platform && (o->set.n || o->devices || o->planner || o->overlap))
+	if (!o->platform && (o->set.n || o->devices || o->planner || o->overlap ||
+	                     o->library.launch))
 		argp_error(state, "--%s goes with --platform",
 		           o->set.n     ? "set"
 		           : o->devices ? "devices"
 		           : o->planner ? "planner"
-		                        : "overlap");
+		           : o->overlap ? "overlap"
+		                        : "launch");
 }
 
 static void check_automap_options(void *self, const struct argp_state *state)
@@ -196,7 +200,8 @@ static enum status read_machine(struct session *s, int64_t devices, struct error
 		return OK;
 	if ((platform_sized(platform) &&
 	     platform_resize(&platform, s->a, o->set.at, o->set.n, devices, e) != OK) ||
-	    platform_machine(&s->machine, s->a, platform, o->set.at, o->set.n, e) != OK)
+	    platform_machine(&s->machine, s->a, platform, o->set.at, o->set.n, e) != OK ||
+	    library_of_plans(s->machine, &o->library, NULL, e) != OK)
 		return e->code;
 	command_note(s->machine->name, s->machine->note);
 	if (devices > s->machine->ndevices)
@@ -478,7 +483,7 @@ int command_automap(int argc, char **argv)
 		       "scenarios/models/gpt-24.yaml "
 		       "--mesh batch=8,model=4 --platform dgx-a100:4",
 		.machines = true,
-		.options = {{option_table, &o}},
+		.options = {{option_table, &o}, {launch_table, &o.library}},
 		.words = &o.file,
 		.most = 1,
 		.expected =

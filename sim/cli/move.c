@@ -4,6 +4,7 @@
 #include "cli/options.h"
 #include "measure/choose.h"
 #include "measure/clocks.h"
+#include "measure/library.h"
 #include "move/show.h"
 
 #include <string.h>
@@ -13,6 +14,7 @@ struct options {
 	struct move_texts texts;
 	const char *platform, *planner, *clock, *order, *format;
 	struct settings set;
+	struct library_text library;
 	bool host_costs, timing;
 	struct command_words file;
 };
@@ -112,7 +114,8 @@ static enum status open_move_platform(struct session *s, const struct options *o
 			return e->code;
 	}
 	if (clocks_open(&s->clocks, s->arena, platform, o->set.at, o->set.n, clock, n,
-	                e) != OK)
+	                e) != OK ||
+	    library_of_plans(s->clocks.platform->machine, &o->library, NULL, e) != OK)
 		return e->code;
 	machine = s->clocks.platform->machine;
 	command_note(machine->name, machine->note);
@@ -200,7 +203,7 @@ int command_move(int argc, char **argv)
 		       "fsdp=64 --to data=8,tensor=8 --to-devices 64-127 --platform "
 		       "dgx-h100:16",
 		.machines = true,
-		.options = {{option_table, &o}},
+		.options = {{option_table, &o}, {launch_table, &o.library}},
 		.words = &o.file,
 		.most = 1,
 		.expected = "a workload",

@@ -14,20 +14,14 @@
 
 enum { ROWS_MAX = 40, LONG_KEYS = 256 };
 
-#define LAUNCH_ROW                                                                             \
-	{"launch", 0, "process|single|graph|xla|eager|mpi",                                    \
-         "who calls: one process per device (default), one for all, a captured graph, "        \
-         "a program of XLA, PyTorch, or MPI",                                                  \
-         .at = offsetof(struct library_text, launch)}
-
-const struct option_row launch_table[] = {LAUNCH_ROW, {0}};
+const struct option_row launch_table[] = {LAUNCH_ROW(struct library_text, launch), {0}};
 
 const struct option_row library_table[] = {
 	{"algorithm", 0, "NAME", "force an algorithm, such as ring",
          .at = offsetof(struct library_text, algorithm)},
 	{"protocol", 0, "NAME", "force a protocol: ll, ll128, simple",
          .at = offsetof(struct library_text, protocol)},
-	LAUNCH_ROW,
+	LAUNCH_ROW(struct library_text, launch),
 	{0},
 };
 

@@ -5,6 +5,7 @@
 #include "cli/trace_options.h"
 #include "measure/choose.h"
 #include "measure/clocks.h"
+#include "measure/library.h"
 #include "place/blocks.h"
 #include "place/placing.h"
 #include "place/study.h"
@@ -20,6 +21,7 @@ struct options {
 	const char *hierarchy, *axes, *reduce, *bytes, *platform, *limit, *clock,
 		*order, *top, *format, *devices_out, *with;
 	struct settings set;
+	struct library_text library;
 	bool timing, blocks;
 	struct command_words file;
 	struct trace_options trace;
@@ -89,14 +91,14 @@ static void check_place_options(void *self, const struct argp_state *state)
 	trace_options_take(&o->trace, state);
 	check_format(o, state);
 	if (o->blocks) {
-		other = option_misused(all, BLOCKS);
+		other = o->library.launch ? "launch" : option_misused(all, BLOCKS);
 		if (other || o->file.n)
 			argp_error(state, "%s%s does not go with --blocks",
 			           other ? "--" : "", other ? other : "a file");
 		if (!o->platform)
 			argp_error(state, "--blocks needs --platform");
 	} else if (o->file.n) {
-		if (option_misused(all, STUDY))
+		if (option_misused(all, STUDY) || o->library.launch)
 			argp_error(state,
 			           "a file of placements goes with --format only");
 	} else if (o->with) {
@@ -211,6 +213,10 @@ static enum status open_place_platform(struct session *s, const struct options *
 	    platform_resize(&s->spec, s->arena, o->set.at, o->set.n, needs, e) != OK ||
 	    clocks_open(&s->clocks, s->arena, s->spec, o->set.at, o->set.n, clock, n,
 	                e) != OK)
+		return e->code;
+	/* Block graphs are no compiler's. */
+	if (!o->blocks && library_of_plans(s->clocks.platform->machine, &o->library,
+	                                   NULL, e) != OK)
 		return e->code;
 	machine = s->clocks.platform->machine;
 	command_note(machine->name, machine->note);
@@ -356,6 +362,7 @@ static enum status read_with(struct place_output *out, struct session *s,
 			return e->code;
 	out->workload = workload;
 	out->platform = s->spec;
+	out->machine = s->clocks.platform->machine;
 	out->suite = o->with;
 	out->nclocks = s->bench.nclocks;
 	for (int k = 0; k < out->nclocks; k++)
@@ -448,7 +455,9 @@ int command_place(int argc, char **argv)
 		       "Example: shardsim place --hierarchy 4,16 --axes 16,2,2 "
 		       "--reduce 0,2",
 		.machines = true,
-		.options = {{option_table, &o}, {trace_table, &o.trace}},
+		.options = {{option_table, &o},
+	                    {launch_table, &o.library},
+	                    {trace_table, &o.trace}},
 		.words = &o.file,
 		.check = check_place_options,
 		.self = &o,

@@ -110,7 +110,7 @@ static enum status open_plan_platform(struct session *s, const struct options *o
 		return e->code;
 	if (clocks_open(&s->clocks, s->arena, platform, o->set.at, o->set.n, clock, n,
 	                e) != OK ||
-	    library_set(s->clocks.platform->machine, &o->library, NULL, e) != OK)
+	    library_of_plans(s->clocks.platform->machine, &o->library, NULL, e) != OK)
 		return e->code;
 	s->machine = s->clocks.platform->machine;
 	command_note(s->machine->name, s->machine->note);

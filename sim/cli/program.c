@@ -371,7 +371,7 @@ static enum status open_machine(struct machine **machine, int32_t **devices,
 	if ((platform_sized(platform) &&
 	     platform_resize(&platform, a, o->set.at, o->set.n, p->ndevices, e) != OK) ||
 	    platform_machine(machine, a, platform, o->set.at, o->set.n, e) != OK ||
-	    library_set(*machine, &o->library, NULL, e) != OK)
+	    library_of_plans(*machine, &o->library, NULL, e) != OK)
 		return e->code;
 	command_note((*machine)->name, (*machine)->note);
 	if (!split && !has_collectives(p))

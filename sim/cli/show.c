@@ -2,6 +2,7 @@
 
 #include "base/units.h"
 #include "bound/bound.h"
+#include "measure/library.h"
 #include "notation/notation.h"
 #include "plan/plan_json.h"
 #include "plan/plan_text.h"
@@ -36,6 +37,7 @@ void show_problem(struct text *out, const struct shown *s, struct arena *a)
 		text_printf(out, " of %s", s->bench->machine->name);
 	for (int i = 0; i < s->nset; i++)
 		text_printf(out, "%s%s", i ? ", " : " with ", s->set[i]);
+	text_printf(out, "%s", library_words(s->bench->machine, a));
 	if (p->position)
 		text_printf(out, ", %s", p->position);
 	text_printf(out, "; every device lacks at most %s, the larger tile is %s",
@@ -341,6 +343,7 @@ void show_json(FILE *out, const struct shown *s, json_t *explanation)
 	json_object_set_new(head, "platform",
 	                    s->bench->machine ? json_text(s->bench->machine->name)
 	                                      : json_null());
+	json_object_set_new(head, "launch", library_json(s->bench->machine));
 	for (int i = 0; i < s->nset; i++)
 		json_array_append_new(set, json_text(s->set[i]));
 	if (s->nset)

@@ -118,3 +118,25 @@ enum status library_set(struct machine *m, const struct library_text *text,
 	}
 	return text->launch ? launch_set(m, text->launch, at, e) : OK;
 }
+
+enum status library_of_plans(struct machine *m, const struct library_text *text,
+                             const struct where *at, struct error *e)
+{
+	m->launch = profile_compiler(m);
+	return library_set(m, text, at, e);
+}
+
+const char *library_words(const struct machine *m, struct arena *a)
+{
+	struct text t = {0};
+
+	profile_print_caller(&t, m);
+	return text_take(&t, a);
+}
+
+json_t *library_json(const struct machine *m)
+{
+	const char *caller = m ? profile_caller(m) : NULL;
+
+	return caller ? json_string(caller) : json_null();
+}

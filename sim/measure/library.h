@@ -6,7 +6,10 @@
 #define SHARDSIM_SIM_MEASURE_LIBRARY_H
 
 #include "array/machine.h"
+#include "base/arena.h"
 #include "base/error.h"
+
+#include <jansson.h>
 
 /* The texts as they were given (borrowed), NULL where they were not. */
 struct library_text {
@@ -21,5 +24,18 @@ struct library_text {
  */
 enum status library_set(struct machine *m, const struct library_text *text,
                         const struct where *at, struct error *e);
+
+/*
+ * Does the same for times of plans and programs, whose caller is profile_compiler()'s where
+ * the text has none.
+ */
+enum status library_of_plans(struct machine *m, const struct library_text *text,
+                             const struct where *at, struct error *e);
+
+/* Returns what profile_print_caller() prints. */
+const char *library_words(const struct machine *m, struct arena *a);
+
+/* Returns profile_caller(), or null; `m` may be NULL. */
+json_t *library_json(const struct machine *m);
 
 #endif

@@ -83,6 +83,18 @@ static bool of_family(const struct machine *m, const char *family)
 	return !strncmp(m->name, family, n) && m->name[n] == ':';
 }
 
+/* Returns whether the machine's caller was timed on machines of its family. */
+static bool caller_timed(const struct machine *m)
+{
+	const char *const *family = nccl_callers[m->launch].timed;
+
+	if (!family || !profile_of_fabric(m, 0)->library)
+		return true;
+	while (*family && !of_family(m, *family))
+		family++;
+	return *family != NULL;
+}
+
 /* Returns how well a row describes the collective, 0 if it is of something else. */
 static int fits(const struct likely_row *r, const struct machine *m,
                 const char *collective, int64_t bytes, bool several)
@@ -94,28 +106,43 @@ static int fits(const struct likely_row *r, const struct machine *m,
 	return 1 + (r->family ? 2 : 0) + (r->collective ? 1 : 0);
 }
 
-struct likely likely_find(const struct likely_table *t, const struct machine *m,
-                              const char *collective, int64_t bytes, bool several)
+/* Finds the row that fits best, of families or, with `borrowed`, of none alone. */
+static struct likely find(const struct likely_table *t, const struct machine *m,
+                          bool borrowed, const char *collective, int64_t bytes,
+                          bool several)
 {
 	struct likely found = {NAN, NAN};
-	const struct profile *profile = profile_of_fabric(m, 0);
 	int64_t from = -1;
 	int best = 0;
-
-	if (!profile->library && !profile->fill)
-		return found;
 
 	for (int64_t i = 0; i < t->n; i++) {
 		const struct likely_row *r = &t->row[i];
 		int well = fits(r, m, collective, bytes, several);
 
-		if (!well || r->from_bytes < from ||
+		if (!well || (borrowed && r->family) || r->from_bytes < from ||
 		    (r->from_bytes == from && well < best))
 			continue;
 		from = r->from_bytes;
 		best = well;
 		found = r->factor;
 	}
+	return found;
+}
+
+struct likely likely_find(const struct likely_table *t, const struct machine *m,
+                              const char *collective, int64_t bytes, bool several)
+{
+	const struct profile *profile = profile_of_fabric(m, 0);
+	struct likely found, others;
+
+	if (!profile->library && !profile->fill)
+		return (struct likely){NAN, NAN};
+	found = find(t, m, false, collective, bytes, several);
+	if (caller_timed(m))
+		return found;
+	others = find(t, m, true, collective, bytes, several);
+	found.low = fmin(found.low, others.low);
+	found.high = fmax(found.high, others.high);
 	return found;
 }
 

@@ -41,7 +41,8 @@ enum status likely_read(struct likely_table *out, struct arena *a, struct error 
 
 /*
  * Returns the factors of a collective's time: of its family if that is in the table, else of
- * families without timings. `bytes` as nccl-tests counts them. Of collectives that are links
+ * families without timings; the widest of both where its caller was not timed on the family
+ * (struct nccl_caller), whose constants are then borrowed. `bytes` as nccl-tests counts them. Of collectives that are links
  * alone (profiles plain and p2) none was ever measured.
  */
 struct likely likely_find(const struct likely_table *t, const struct machine *m,

@@ -1,5 +1,6 @@
 #include "move/show.h"
 
+#include "measure/library.h"
 #include "notation/notation.h"
 #include "plan/plan_json.h"
 #include "plan/plan_text.h"
@@ -181,14 +182,15 @@ void move_json(struct text *out, const struct move_shown *s)
 	for (int i = 0; i < s->n; i++)
 		json_array_append_new(results, result_json(s, &s->result[i]));
 	all = json_pack(
-		"{s:s, s:{s:o, s:I, s:I, s:o, s:s, s:o}, s:o, s:o}", "schema",
+		"{s:s, s:{s:o, s:I, s:I, s:o, s:s, s:o}, s:o, s:o, s:o}", "schema",
 		"shardsim/1", "workload", "name", json_text(s->work->name), "arrays",
 		(json_int_t)s->work->narrays, "concurrent", (json_int_t)how->concurrent,
 		"batch_bytes",
 		how->batch_bytes ? json_integer(how->batch_bytes) : json_null(),
 		"source", how->free_source ? "free" : "keep", "memory_limit_bytes",
 		how->limit_bytes > 0 ? json_quantity(how->limit_bytes) : json_null(),
-		"platform", json_text(s->platform), "results", results);
+		"platform", json_text(s->platform), "launch",
+		library_json(s->bench->machine), "results", results);
 	text = json_dumps(all, JSON_REAL_PRECISION(17));
 	text_printf(out, "%s\n", text);
 	free(text);

@@ -1,6 +1,7 @@
 #include "move/show.h"
 
 #include "base/units.h"
+#include "measure/library.h"
 #include "plan/plan_text.h"
 #include "text/columns.h"
 #include "text/words.h"
@@ -21,8 +22,8 @@ static void head_text(struct text *out, const struct move_shown *s, struct arena
 	const struct move_how *how = s->how;
 	int64_t n = s->work->narrays;
 
-	text_printf(out, "%s on %s: %lld array%s, %lld kind%s, %s\n", s->work->name,
-	            s->platform, (long long)n, n == 1 ? "" : "s",
+	text_printf(out, "%s on %s%s: %lld array%s, %lld kind%s, %s\n", s->work->name,
+	            s->platform, library_words(s->bench->machine, a), (long long)n, n == 1 ? "" : "s",
 	            (long long)s->work->array.n, s->work->array.n == 1 ? "" : "s",
 	            words_bytes(a, all_bytes(s)));
 	text_printf(out, "%lld call%s at once", (long long)how->concurrent,

@@ -1,5 +1,6 @@
 #include "place/blocks.h"
 
+#include "collective/profile.h"
 #include "placement/lshs.h"
 
 #include <math.h>
@@ -202,7 +203,7 @@ static void receive(struct received *r, const struct studying *s, int32_t src,
 
 static double launch_of(const struct studying *s)
 {
-	return s->bench->machine->device[0].launch_s;
+	return profile_launch_s(s->bench->machine, NULL, 1);
 }
 
 static enum status add_schedule(struct received *r, const struct studying *s,

@@ -2,6 +2,7 @@
 
 #include "base/units.h"
 #include "bound/bound.h"
+#include "measure/library.h"
 #include "placement/program.h"
 #include "plan/plan_json.h"
 #include "text/columns.h"
@@ -221,7 +222,7 @@ struct timed place_timed(const struct placed *p, const struct place_row *row,
 	return t;
 }
 
-static void head(struct text *out, const struct place_result *r)
+static void head(struct text *out, const struct place_result *r, struct arena *a)
 {
 	text_printf(out, "hierarchy ");
 	hierarchy_print(out, &r->c->hierarchy);
@@ -231,8 +232,9 @@ static void head(struct text *out, const struct place_result *r)
 	reduce_print(out, r->c->reduce);
 	text_printf(out, "; ");
 	units_print_bytes(out, r->c->payload_bytes);
-	text_printf(out, " per device on %s%s%s\n", r->platform,
-	            r->position ? ", " : "", r->position ? r->position : "");
+	text_printf(out, " per device on %s%s%s%s\n", r->platform,
+	            library_words(r->machine, a), r->position ? ", " : "",
+	            r->position ? r->position : "");
 	text_printf(out, "%lld placement%s", (long long)r->nmatrices,
 	            r->nmatrices == 1 ? "" : "s");
 	if (r->nrows < r->nmatrices)
@@ -265,7 +267,7 @@ void place_text(struct text *out, const struct place_result *r, const struct ben
 	const char *cell[6 + 2 * CLOCKS_MAX] = {"matrix"};
 	struct columns t;
 
-	head(out, r);
+	head(out, r, a);
 	columns_start(&t, a, columns, 1);
 	for (int k = 0; k < r->nclocks; k++) {
 		cell[1 + 2 * k] = arena_printf(a, "all-reduce (%s)", r->clock[k]);
@@ -430,9 +432,9 @@ void place_json(struct text *out, const struct place_result *r, const struct ben
 		json_object_set_new(
 			json_object_get(json_array_get(matrices, 0), "best"), "links",
 			links_json(r->links, b));
-	o = json_pack("{s:s, s:o, s:o, s:I, s:o, s:o}", "schema", "shardsim/1",
+	o = json_pack("{s:s, s:o, s:o, s:o, s:I, s:o, s:o}", "schema", "shardsim/1",
 	              "problem", case_json(r), "platform", json_text(r->platform),
-	              "placements", (json_int_t)r->nmatrices, "planning_s",
+	              "launch", library_json(r->machine), "placements", (json_int_t)r->nmatrices, "planning_s",
 	              json_known(r->planning_s), "matrices", matrices);
 	s = json_dumps(o, JSON_REAL_PRECISION(17));
 	text_printf(out, "%s\n", s);

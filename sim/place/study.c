@@ -2,6 +2,7 @@
 
 #include "base/units.h"
 #include "facts/yaml_reader.h"
+#include "measure/library.h"
 #include "place/place.h"
 #include "place/placing.h"
 #include "suite/suite.h"
@@ -159,6 +160,7 @@ enum status study_read(struct study *out, struct arena *a, const char *const *pa
 static enum status open_machine(struct machine **out, const struct study_case *of,
                                 struct arena *a, struct error *e)
 {
+	const struct library_text nobody = {0};
 	struct suite names = {.arena = a};
 	struct error fault = {0};
 	const struct suite_platform *name;
@@ -171,7 +173,8 @@ static enum status open_machine(struct machine **out, const struct study_case *o
 	spec = name->base;
 	if (platform_resize(&spec, a, name->set, name->nset, of->c.hierarchy.ndevices,
 	                    &fault) != OK ||
-	    platform_machine(out, a, spec, name->set, name->nset, &fault) != OK)
+	    platform_machine(out, a, spec, name->set, name->nset, &fault) != OK ||
+	    library_of_plans(*out, &nobody, NULL, &fault) != OK)
 		return error_set(e, fault.code, of->c.at, "platform %.60s: %s",
 		                 of->platform, fault.text);
 	return OK;

@@ -67,6 +67,7 @@ enum status workload_run(struct workload *workload, struct bench *b, struct aren
 
 struct place_output {
 	const char *platform, *suite;
+	const struct machine *machine;
 	int nclocks;
 	const char *clock[CLOCKS_MAX];
 	int n;

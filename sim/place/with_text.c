@@ -1,4 +1,5 @@
 #include "place/place.h"
+#include "measure/library.h"
 #include "place/with.h"
 #include "plan/plan_json.h"
 #include "text/columns.h"
@@ -103,8 +104,8 @@ void place_with_text(struct text *out, const struct place_output *o, struct aren
 	for (int i = 0; i < o->n; i++) {
 		const struct workload *workload = &o->workload[i];
 
-		text_printf(out, "%s%s of %s on %s", i ? "\n" : "", workload->family,
-		            o->suite, o->platform);
+		text_printf(out, "%s%s of %s on %s%s", i ? "\n" : "", workload->family,
+		            o->suite, o->platform, library_words(o->machine, a));
 		if (workload->position)
 			text_printf(out, ", %s", workload->position);
 		text_printf(out, "; hierarchy ");
@@ -176,9 +177,9 @@ void place_with_json(struct text *out, const struct place_output *o)
 
 	for (int i = 0; i < o->n; i++)
 		json_array_append_new(workloads, workload_json(o, &o->workload[i]));
-	all = json_pack("{s:s, s:o, s:o, s:o}", "schema", "shardsim/1", "suite",
+	all = json_pack("{s:s, s:o, s:o, s:o, s:o}", "schema", "shardsim/1", "suite",
 	                json_text(o->suite), "platform", json_text(o->platform),
-	                "workloads", workloads);
+	                "launch", library_json(o->machine), "workloads", workloads);
 	s = json_dumps(all, JSON_REAL_PRECISION(17));
 	text_printf(out, "%s\n", s);
 	free(s);

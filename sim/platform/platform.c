@@ -233,6 +233,17 @@ enum status platform_check_any_size(struct arena *a, const char *spec,
 	return e->code;
 }
 
+/* Returns whether a setting is launch_s. */
+static bool gives_launch(const struct parts *p)
+{
+	static const char key[] = "launch_s=";
+
+	for (int i = 0; i < p->nset; i++)
+		if (strncmp(p->set[i], key, sizeof(key) - 1) == 0)
+			return true;
+	return false;
+}
+
 /*
  * Takes the file's text and makes the machine of it with our reader. A generated text
  * is brief, since most machines are never started.
@@ -266,9 +277,11 @@ static enum status read_loader(struct loader *l, struct arena *a, const char *sp
 		return status;
 	status = platform_xml_machine(&l->platform->machine, &l->graph, &l->xml,
 	                              arena_strdup(a, spec), l->error);
-	if (status == OK)
-		l->platform->machine->note = note ? note : l->xml.note;
-	return status;
+	if (status != OK)
+		return status;
+	l->platform->machine->note = note ? note : l->xml.note;
+	l->platform->machine->launch_given = gives_launch(&parts);
+	return OK;
 }
 
 enum status platform_machine(struct machine **out, struct arena *a, const char *spec,

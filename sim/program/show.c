@@ -1,6 +1,7 @@
 #include "program/show.h"
 
 #include "base/units.h"
+#include "measure/library.h"
 #include "text/columns.h"
 
 #include <math.h>
@@ -70,9 +71,11 @@ void program_show_summary(struct text *out, struct arena *a,
 		runs += price->collective.at[i].count;
 		bytes += price->collective.at[i].count * price->collective.at[i].bytes;
 	}
-	text_printf(out, "%.*s: %s, %d device%s%s%s\n", (int)p->name.length, p->name.at,
-	            stage_name(p->stage), (int)p->ndevices, p->ndevices == 1 ? "" : "s",
-	            show->platform ? ", on " : "", show->platform ? show->platform : "");
+	text_printf(out, "%.*s: %s, %d device%s%s%s%s\n", (int)p->name.length,
+	            p->name.at, stage_name(p->stage), (int)p->ndevices,
+	            p->ndevices == 1 ? "" : "s", show->platform ? ", on " : "",
+	            show->platform ? show->platform : "",
+	            library_words(price->machine, a));
 	if (price->machine) {
 		line(out, a, "step", price->step_s, "");
 		line(out, a, "compute", price->compute_s, compute_kinds(price, a));

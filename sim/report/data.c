@@ -439,6 +439,7 @@ enum status report_gather(struct report *out, struct arena *a, const struct row 
 	report_rivals(out, a, sorted, g.nitems);
 	report_same(out, a, sorted, g.nitems);
 	report_machines(out, a, sorted, g.nitems);
+	out->callers = report_callers(a, sorted, g.nitems);
 	report_apart(out, a, sorted, g.nitems);
 	report_choose(out, a, sorted, g.nitems, o);
 	out->curves = report_curves(a, baseline, sorted, g.nitems);

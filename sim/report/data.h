@@ -203,6 +203,7 @@ struct report {
 	bool details;             /* as in the options */
 	const char *pattern;      /* of families; NULL: all */
 	const char *unfinished;   /* as in the options */
+	const char *callers;      /* report_callers() */
 	size_t faults;            /* rows with a time below their bound */
 	const struct row *faulty; /* one of them */
 	/* How many rows: all = compared + references + left_out + other_clocks. */
@@ -219,6 +220,12 @@ void report_same(struct report *r, struct arena *a, const struct row *const *row
 /* Fills in where the scenarios of machines ran, of rows in any order. */
 void report_machines(struct report *r, struct arena *a, const struct row *const *rows,
                      size_t n);
+
+/*
+ * Returns who called the collectives of the rows, in a sentence; NULL where nobody did. The
+ * rows may be in any order.
+ */
+const char *report_callers(struct arena *a, const struct row *const *rows, size_t n);
 
 /* Fills in how far clocks are apart, of rows in any order. */
 void report_apart(struct report *r, struct arena *a, const struct row *const *rows,

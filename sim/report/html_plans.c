@@ -289,6 +289,7 @@ static void write_problem(const struct page *p, const struct row *r)
 	write_fact(p, "target devices", r->to_devices);
 	write_fact(p, "memory limit", r->memory_limit);
 	write_fact(p, "vocabulary", r->vocabulary);
+	write_fact(p, "launch", r->launch);
 	write_fact(p, "varied", r->varied);
 	write_fact(p, "family", r->family);
 	write_fact(p, "source", r->source);

@@ -1,4 +1,4 @@
-/* On which platforms the scenarios of machines that come in several sizes ran. */
+/* On which platforms the scenarios of machines that come in several sizes ran; who called. */
 #include "report/data.h"
 #include "report/text.h"
 #include "text/order.h"
@@ -73,4 +73,48 @@ void report_machines_text(const struct pen *pen, const struct report *r)
 	               "how many scenarios ran on which.");
 	t.name = "machines";
 	pen->table(pen, &t);
+}
+
+/* --- who called --------------------------------------------------------------------- */
+
+/* A caller with so many machines; of more than these the first are named. */
+enum { CALLED_MAX = 4 };
+
+static int compare_called(const void *left, const void *right)
+{
+	const struct row *a = *(const struct row *const *)left;
+	const struct row *b = *(const struct row *const *)right;
+	int order = strcmp(b->launch, a->launch);
+
+	return order ? order : order_compare(row_machine(a), row_machine(b));
+}
+
+const char *report_callers(struct arena *a, const struct row *const *rows, size_t n)
+{
+	const struct row **row = arena_alloc(a, n ? n : 1, sizeof(*row));
+	struct text t = {0};
+	size_t kept = 0, named = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (*rows[i]->launch)
+			row[kept++] = rows[i];
+	if (!kept)
+		return NULL;
+	qsort(row, kept, sizeof(*row), compare_called);
+	for (size_t i = 0; i < kept; i++) {
+		bool first = !i || strcmp(row[i - 1]->launch, row[i]->launch) != 0;
+
+		if (i && compare_called(&row[i - 1], &row[i]) == 0)
+			continue;
+		named = first ? 0 : named + 1;
+		if (first)
+			text_printf(&t, "%s%s on ", i ? "; " : "Collectives are called by ",
+			            row[i]->launch);
+		if (named < CALLED_MAX)
+			text_printf(&t, "%s%s", first ? "" : ", ", row_machine(row[i]));
+		else if (named == CALLED_MAX)
+			text_printf(&t, " and others");
+	}
+	text_printf(&t, " (--launch).");
+	return text_take(&t, a);
 }

@@ -1,6 +1,7 @@
 /* The report of a sweep of training steps. */
 #include "report/steps.h"
 
+#include "report/data.h"
 #include "report/html.h"
 #include "text/csv.h"
 #include "text/words.h"
@@ -103,11 +104,14 @@ static void fastest_table(const struct pen *pen, const struct row **row, size_t 
 static void write_words(const struct pen *pen, const struct row **row, size_t n,
                         const struct report_options *o)
 {
+	const char *callers = report_callers(pen->arena, row, n);
 	struct step_group g;
 
 	pen->heading(pen, 1, "Training steps");
 	if (o->unfinished)
 		pen->paragraph(pen, o->unfinished);
+	if (callers)
+		pen->paragraph(pen, callers);
 	pen->paragraph(
 		pen,
 		o->baseline

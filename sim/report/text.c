@@ -210,6 +210,8 @@ static void write_start(const struct pen *pen, const struct report *r)
 	if (r->pattern)
 		pen->paragraph(pen, arena_printf(a, "Only families that match %s.",
 		                                 r->pattern));
+	if (r->callers)
+		pen->paragraph(pen, r->callers);
 	if (r->norigins == 0)
 		pen->paragraph(pen, "There is no other planner to compare with it.");
 	else

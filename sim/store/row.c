@@ -51,6 +51,7 @@ const struct row_column row_columns[ROW_COLUMNS] = {
 	{ROW_REAL, AT(low_s)},
 	{ROW_REAL, AT(high_s)},
 	{ROW_TEXT, AT(timeline)},
+	{ROW_TEXT, AT(launch)},
 };
 #undef AT
 

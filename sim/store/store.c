@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { APPLICATION = 0x73687369 /* "shsi" */, VERSION = 9 };
+enum { APPLICATION = 0x73687369 /* "shsi" */, VERSION = 10 };
 
 /*
  * One process and thread writes a store, much of which is rows of a kilobyte that stay as

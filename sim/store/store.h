@@ -86,6 +86,7 @@ struct row {
 	double compute_s, exposed_s, bubble_s, mfu;
 	double other_s; /* contention and idle time */
 	const char *timeline; /* what each step took and the links it loads (measure/timeline.h) */
+	const char *launch; /* who called its collectives; "" where these are links alone */
 };
 
 /* Returns a row with nothing known: empty texts, NaN seconds, bytes and devices -1. */
@@ -99,7 +100,7 @@ enum row_kind {
 	ROW_FLAG,  /* bool; 0 or 1 */
 	ROW_STATUS /* enum outcome; its name */
 };
-enum { ROW_COLUMNS = 45 };
+enum { ROW_COLUMNS = 46 };
 extern const struct row_column {
 	enum row_kind kind;
 	const char *name;

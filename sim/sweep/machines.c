@@ -1,8 +1,10 @@
 /* The machines of a sweep: those asked for, and of sizes those that scenarios need. */
 #include "sweep/sweep.h"
 
+#include "collective/profile.h"
 #include "facts/families.h"
 #include "platform/platform.h"
+#include "sweep/step.h"
 
 #include "base/list.h"
 
@@ -29,14 +31,22 @@ static enum status platform_fault(const struct suite_platform *p, struct error *
 	return e->code;
 }
 
+enum status sweep_launch(struct machine *m, const struct sweep *s, struct error *e)
+{
+	bool steps = s->planner[0] == &sweep_step_planner;
+
+	return steps ? library_set(m, &s->library, NULL, e)
+	             : library_of_plans(m, &s->library, NULL, e);
+}
+
 /*
  * Makes the digest of a platform's name and its file, which is read as a platform once,
  * and takes what is assumed of it. Of a machine of a size that cannot be made, the reason
  * stands for the file.
  */
-enum status sweep_platform_digest(struct digest *d, const char **note,
-                                  const char **refusal, struct arena *notes,
-                                  const struct sweep_platform *p, struct error *e)
+enum status sweep_platform_digest(struct digest *d, struct sweep_known *known,
+                                  const struct sweep *s, const struct sweep_platform *p,
+                                  struct arena *notes, struct error *e)
 {
 	const struct suite_platform *asked = p->asked;
 	struct arena *a = arena_new();
@@ -45,17 +55,21 @@ enum status sweep_platform_digest(struct digest *d, const char **note,
 	struct machine *m;
 
 	*d = digest_start();
+	*known = (struct sweep_known){.caller = ""};
 	if (platform_machine(&m, a, p->base, p->set, p->nset, &fault) == OK &&
 	    platform_text(&text, a, p->base, p->set, p->nset, true, &fault) == OK) {
 		digest_text(d, p->name);
 		digest_text(d, asked->machine);
 		digest_bytes(d, text.s, text.length);
-		*note = m->note ? arena_printf(notes, "%s", m->note) : NULL;
+		known->note = m->note ? arena_printf(notes, "%s", m->note) : NULL;
+		if (sweep_launch(m, s, e) == OK && profile_caller(m))
+			known->caller = profile_caller(m);
+		digest_text(d, known->caller);
 	} else if (platform_sized(asked->base)) {
-		*refusal = arena_strdup(notes, fault.text);
+		known->refusal = arena_strdup(notes, fault.text);
 		digest_text(d, p->name);
 		digest_text(d, asked->machine);
-		digest_text(d, *refusal);
+		digest_text(d, known->refusal);
 	} else {
 		platform_fault(asked, &fault, e);
 	}

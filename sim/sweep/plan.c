@@ -48,7 +48,7 @@ enum status sweep_identify(struct sweep *s, struct arena *a, struct error *e)
 {
 	const struct suite *suite = s->suite;
 	struct digest *scenario, *platform;
-	const char **note, **refusal;
+	struct sweep_known *known;
 
 	if (s->nplanners * s->nclocks > SWEEP_UNITS_MAX)
 		return error_set(
@@ -59,18 +59,16 @@ enum status sweep_identify(struct sweep *s, struct arena *a, struct error *e)
 		return e->code;
 	scenario = arena_alloc(a, (size_t)suite->n, sizeof(*scenario));
 	platform = arena_alloc(a, (size_t)s->nplatforms, sizeof(*platform));
-	note = arena_alloc(a, (size_t)s->nplatforms, sizeof(*note));
-	refusal = arena_alloc(a, (size_t)s->nplatforms, sizeof(*refusal));
+	known = arena_alloc(a, (size_t)s->nplatforms, sizeof(*known));
 	for (int32_t i = 0; i < suite->n; i++)
 		scenario[i] = digest_scenario(&suite->scenario[i]);
 	for (int p = 0; p < s->nplatforms; p++)
-		if (sweep_platform_digest(&platform[p], &note[p], &refusal[p], a,
-		                          &s->platform[p], e) != OK)
+		if (sweep_platform_digest(&platform[p], &known[p], s, &s->platform[p], a,
+		                          e) != OK)
 			return e->code;
 	s->scenario_digest = scenario;
 	s->platform_digest = platform;
-	s->note = note;
-	s->refusal = refusal;
+	s->known = known;
 	return OK;
 }
 
@@ -202,6 +200,7 @@ struct row sweep_row(const struct sweep *s, int platform, int32_t scenario, int 
 	r.base_scenario = sc->base;
 	r.base_platform = p->asked->base;
 	r.machine = p->asked->machine;
+	r.launch = s->known[platform].caller;
 	r.varied = !sc->varied[0] ? varied
 	           : !varied[0]   ? sc->varied
 	                          : arena_printf(a, "%s %s", sc->varied, varied);

@@ -134,6 +134,7 @@ enum status sweep_setup(struct sweep *out, const struct sweep_request *r,
 	if (steps && take_steps(out, suite, r, a, e) != OK)
 		return e->code;
 	out->clock = clock;
+	out->library = r->library;
 	return sweep_identify(out, a, e);
 }
 
@@ -161,6 +162,7 @@ void sweep_command(struct text *out, const struct sweep_request *r)
 	                                 {"--planner", r->planner},
 	                                 {"--clock", r->clock},
 	                                 {"--vocabulary", r->vocabulary},
+	                                 {"--launch", r->library.launch},
 	                                 {"--families", getenv(FAMILIES_MORE)}};
 
 	text_printf(out, "shardsim sweep");
@@ -221,6 +223,7 @@ enum status sweep_save(struct store *s, const struct sweep *sweep,
 	store_set(s, "list planner", 0, r->planner, e);
 	store_set(s, "list clock", 0, r->clock, e);
 	store_set(s, "vocabulary", 0, r->vocabulary ? r->vocabulary : "", e);
+	store_set(s, "launch", 0, r->library.launch ? r->library.launch : "", e);
 	store_set(s, "families", 0, more ? more : "", e);
 	for (int i = 0; i < SUITE_FILES_MAX; i++)
 		if (i <= r->nsuites)
@@ -255,6 +258,7 @@ bool sweep_load(struct sweep_request *r, const char **folder, struct store *s,
 	r->planner = load_setting(s, a, "list planner", 0, e);
 	r->clock = load_setting(s, a, "list clock", 0, e);
 	r->vocabulary = load_setting(s, a, "vocabulary", 0, e);
+	r->library.launch = load_setting(s, a, "launch", 0, e);
 	for (; r->nsuites < SUITE_FILES_MAX; r->nsuites++) {
 		const char *suite = load_setting(s, a, "suite", r->nsuites, e);
 
@@ -270,12 +274,14 @@ bool sweep_load(struct sweep_request *r, const char **folder, struct store *s,
 		r->set[r->nset] = set;
 	}
 	if (e->code != OK || !*folder || !r->platform || !r->planner || !r->clock ||
-	    !r->vocabulary || r->nsuites == 0)
+	    !r->vocabulary || !r->library.launch || r->nsuites == 0)
 		return false;
 	if (!r->platform[0])
 		r->platform = NULL;
 	if (!r->vocabulary[0])
 		r->vocabulary = NULL;
+	if (!r->library.launch[0])
+		r->library.launch = NULL;
 	return true;
 }
 

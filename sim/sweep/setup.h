@@ -13,6 +13,7 @@ struct sweep_request {
 	int nset;
 	const char *planner, *clock; /* lists */
 	const char *vocabulary;      /* of all scenarios; NULL: as the suites say */
+	struct library_text library; /* its launch alone; NULL: who calls is not said */
 };
 
 /*

@@ -67,12 +67,13 @@ static json_t *head_json(const struct sweep *s, const struct sweep_request *r)
 		json_array_append_new(suites, json_string(r->suite[i]));
 	for (int i = 0; i < r->nset; i++)
 		json_array_append_new(set, json_string(r->set[i]));
-	return json_pack("{ss ss ss sI so so s{so so so ss ss so}}", "schema",
+	return json_pack("{ss ss ss sI so so s{so so so ss ss so so}}", "schema",
 	                 "shardsim-plan/1", "version", version_text, "plan", digest,
 	                 "cases", (json_int_t)sweep_cases(s), "planners", planners,
 	                 "clocks", clocks, "request", "suites", suites, "platform",
 	                 text_or_null(r->platform), "set", set, "planner", r->planner,
-	                 "clock", r->clock, "vocabulary", text_or_null(r->vocabulary));
+	                 "clock", r->clock, "vocabulary", text_or_null(r->vocabulary),
+	                 "launch", text_or_null(r->library.launch));
 }
 
 static json_t *platform_json(const struct sweep *s, int p)
@@ -231,6 +232,8 @@ static enum status read_request(struct reading *r, const json_t *o)
 	r->request->planner = copy_text(r, o, "planner");
 	r->request->clock = copy_text(r, o, "clock");
 	r->request->vocabulary = copy_text(r, o, "vocabulary");
+	r->request->library.launch = copy_text(r, o, "launch");
+	r->sweep->library = r->request->library;
 	if (r->request->nsuites < 1 || r->request->nsuites > SUITE_FILES_MAX ||
 	    !r->request->planner || !r->request->clock)
 		return bad_plan(r, "no request");

@@ -16,6 +16,7 @@
 #ifndef SHARDSIM_SIM_SWEEP_SWEEP_H
 #define SHARDSIM_SIM_SWEEP_SWEEP_H
 
+#include "measure/library.h"
 #include "measure/measure.h"
 #include "store/store.h"
 #include "suite/suite.h"
@@ -36,8 +37,16 @@ struct sweep_platform {
 	int64_t least, most; /* it has the scenarios that need so many devices */
 };
 
+/* What is known of a machine before anything runs. */
+struct sweep_known {
+	const char *note;    /* what is assumed of it, or NULL */
+	const char *refusal; /* why a machine of a size cannot be made, or NULL */
+	const char *caller;  /* who calls its collectives; "" where nobody does */
+};
+
 struct sweep {
 	const struct suite *suite;
+	struct library_text library; /* who calls, of all platforms; else library_of_plans()'s */
 	/* Made by sweep_identify(), in the arena, from the platforms of the suite. */
 	const struct sweep_platform *platform;
 	int nplatforms;
@@ -52,9 +61,7 @@ struct sweep {
 	struct progress *progress; /* NULL where it is not shown */
 	/* sweep_identify() makes these, in the arena: [suite->n], [nplatforms]. */
 	const struct digest *scenario_digest, *platform_digest;
-	const char *const *note; /* [nplatforms]: what is assumed of each, or NULL */
-	/* [nplatforms]: why a machine of a size cannot be made, or NULL */
-	const char *const *refusal;
+	const struct sweep_known *known; /* [nplatforms] */
 };
 
 /* --- cases -------------------------------------------------------------------------- */
@@ -74,13 +81,14 @@ int sweep_units(const struct sweep *s);
 
 /*
  * sweep_machines() finds the machines of all scenarios, and sweep_platform_digest() reads
- * one as a platform and makes the digest of its names and its file, or of why there is
- * none; *note and *refusal are as in struct sweep (machines.c).
+ * one as a platform and makes the digest of its names, its file and its caller, or of why
+ * there is none (machines.c). sweep_launch() sets who calls, on a machine of the sweep.
  */
 enum status sweep_machines(struct sweep *s, struct arena *a, struct error *e);
-enum status sweep_platform_digest(struct digest *d, const char **note,
-                                  const char **refusal, struct arena *notes,
-                                  const struct sweep_platform *p, struct error *e);
+enum status sweep_platform_digest(struct digest *d, struct sweep_known *known,
+                                  const struct sweep *s, const struct sweep_platform *p,
+                                  struct arena *notes, struct error *e);
+enum status sweep_launch(struct machine *m, const struct sweep *s, struct error *e);
 
 /* Returns the number in the suite of the platform that this one was asked for as. */
 int sweep_asked(const struct sweep *s, int platform);

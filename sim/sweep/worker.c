@@ -66,10 +66,11 @@ static void load_platform(struct worker *worker)
 	struct arena *a = arena_new();
 	const struct sweep_platform *p = &s->platform[worker->platform];
 
-	if (s->refusal[worker->platform])
+	if (s->known[worker->platform].refusal)
 		return;
 	if (clocks_open(&worker->clocks, a, p->base, p->set, p->nset, s->clock,
 	                s->nclocks, &worker->load) != OK ||
+	    sweep_launch(worker->clocks.platform->machine, s, &worker->load) != OK ||
 	    likely_read(&worker->likely, a, &worker->load) != OK)
 		return;
 	worker->loaded = worker->clocks.platform;
@@ -87,7 +88,7 @@ static void take_scenario(struct worker *worker, int32_t scenario)
 	arena_reset(worker->arena);
 	worker->scenario = scenario;
 	worker->planner = -1;
-	worker->reason = worker->sweep->refusal[worker->platform];
+	worker->reason = worker->sweep->known[worker->platform].refusal;
 	worker->outcome = worker->reason ? OUTCOME_NOT_APPLICABLE : OUTCOME_FAILED;
 	if (worker->reason)
 		return;

@@ -1,6 +1,7 @@
 #include "fit/intervals.h"
 #include "tests/tests.h"
 
+#include "collective/nccl.h"
 #include "measure/likely.h"
 #include "platform/platform.h"
 #include "tiny_family.h"
@@ -172,6 +173,76 @@ START_TEST(the_nearest_row_counts)
 }
 END_TEST
 
+/* A caller that was timed on other families alone has the widest of theirs and the family's. */
+START_TEST(borrowed_callers)
+{
+	static const struct {
+		const char *collective;
+		enum launch_mode caller;
+		double low, high;
+	} row[] = {
+		{"all-reduce", LAUNCH_PROCESS, 0.8, 1.7},
+		{"all-reduce", LAUNCH_XLA, 0.5, 2},
+		{"permute", LAUNCH_MPI, 0.5, 2},
+		{"permute", LAUNCH_SINGLE, 0.7, 1.8},
+	};
+	struct likely_table t = read_table(some);
+	struct error e = {0};
+	struct machine *m;
+
+	ck_assert_int_eq(platform_machine(&m, arena, "tiny:2", NULL, 0, &e), OK);
+	for (int i = 0; i < COUNT(row); i++) {
+		struct likely l;
+
+		m->launch = row[i].caller;
+		l = likely_find(&t, m, row[i].collective, 10, false);
+		ck_assert_double_eq(l.low, row[i].low);
+		ck_assert_double_eq(l.high, row[i].high);
+	}
+}
+END_TEST
+
+/* The families on which a caller was timed are those of the tables that ship. */
+START_TEST(callers_as_tables_say)
+{
+	static const char *const tables[] = {"measured", "measured-more", "measured-xla",
+	                                     "measured-late"};
+	bool timed[LAUNCH_MODES][8] = {0};
+
+	for (int i = 0; i < COUNT(tables); i++) {
+		struct mapping all;
+		struct error e = {0};
+
+		ck_assert_msg(mapping_read(&all, arena,
+		                           arena_printf(arena, "platforms/%s.yaml", tables[i]),
+		                           &e) == OK,
+		              "%s", e.text);
+		for (int k = 0; k < all.n; k++) {
+			const struct mapping_entry *entry = &all.entry[k];
+			int launch = 0, f = 0;
+
+			if (!entry->launch || !entry->platform)
+				continue;
+			while (strcmp(nccl_callers[launch].name, entry->launch) != 0)
+				launch++;
+			if (!nccl_callers[launch].timed)
+				continue;
+			while (nccl_callers[launch].timed[f] &&
+			       strncmp(nccl_callers[launch].timed[f], entry->platform,
+			               strcspn(entry->platform, ":")) != 0)
+				f++;
+			ck_assert_msg(nccl_callers[launch].timed[f] != NULL, "%s by %s",
+			              entry->platform, entry->launch);
+			timed[launch][f] = true;
+		}
+	}
+	for (int l = 0; l < LAUNCH_MODES; l++)
+		for (int f = 0; nccl_callers[l].timed && nccl_callers[l].timed[f]; f++)
+			ck_assert_msg(timed[l][f], "%s by %s", nccl_callers[l].timed[f],
+			              nccl_callers[l].name);
+}
+END_TEST
+
 START_TEST(several_nodes)
 {
 	struct machine *m;
@@ -261,6 +332,8 @@ Suite *tests(void)
 	tcase_set_timeout(t, 60);
 	tcase_add_test(t, table_by_hand);
 	tcase_add_test(t, the_nearest_row_counts);
+	tcase_add_test(t, borrowed_callers);
+	tcase_add_test(t, callers_as_tables_say);
 	tcase_add_test(t, several_nodes);
 	tcase_add_loop_test(t, errors, 0, COUNT(faults));
 	tcase_add_test(t, no_table);

@@ -21,7 +21,7 @@ scenarios:
 END
 rows() {
 	shardsim report "$1" --rows | tr -d '\r' |
-		sed -n 's/^\([ab]\),.*,model,\([a-z-]*\),.*,\([a-z]*\)\(,[^,]*\)\{9\}$/\1 \2 \3/p'
+		sed -n 's/^\([ab]\),.*,model,\([a-z-]*\),.*,\([a-z]*\)\(,[^,]*\)\{10\}$/\1 \2 \3/p'
 }
 shardsim sweep suite.yaml --platform dgx-a100:1 --planner direct --vocabulary portable \
 	--out rows 2>/dev/null

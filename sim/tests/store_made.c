@@ -120,6 +120,7 @@ struct row kept_full(void)
 		.varied = "bytes=48KiB ici.latency=1.5us mesh=x=5,y=3",
 		.machine = "TPU v4",
 		.timeline = "[{\"op\":\"slice\",\"algorithm\":null}]",
+		.launch = "xla",
 	};
 }
 

@@ -8,6 +8,7 @@
 #include "cli/show.h"
 #include "cli/warning.h"
 #include "measure/clocks.h"
+#include "measure/library.h"
 #include "plan/plan_json.h"
 #include "plan/position.h"
 #include "planner/best/best.h"
@@ -23,6 +24,7 @@ struct options {
 	struct problem_text problem;
 	const char *compiler, *platform, *format, *warning, *top;
 	struct settings set;
+	struct library_text library;
 	struct command_words logs;
 };
 
@@ -56,8 +58,8 @@ static void check_options(void *self, const struct argp_state *state)
 	    (!o->problem.array || !o->problem.from || !o->problem.to))
 		argp_error(state, "--array, --from and --to are needed, or a log with "
 		                  "warnings");
-	if (!o->platform && o->set.n)
-		argp_error(state, "--set needs --platform");
+	if (!o->platform && (o->set.n || o->library.launch))
+		argp_error(state, "--%s needs --platform", o->set.n ? "set" : "launch");
 }
 
 /* The machines of a run: one, or one for each number of devices. */
@@ -90,8 +92,9 @@ static struct bench *open_bench(struct session *s, int32_t needs, struct error *
 	for (int64_t i = 0; i < s->opened.n; i++)
 		if (!spec || strcmp(s->opened.at[i]->spec, spec) == 0)
 			return &s->opened.at[i]->bench;
-	if (spec && platform_open(&platform, s->arena, spec, o->set.at, o->set.n, false,
-	                          e) != OK)
+	if (spec && (platform_open(&platform, s->arena, spec, o->set.at, o->set.n, false,
+	                           e) != OK ||
+	             library_of_plans(platform->machine, &o->library, NULL, e) != OK))
 		return NULL;
 	new = arena_alloc(s->arena, 1, sizeof(*new));
 	new->spec = spec;
@@ -144,6 +147,7 @@ static void show_json_one(const struct advised *a, const char *const *note,
 	json_object_set_new(o, "platform",
 	                    a->bench->machine ? json_text(a->bench->machine->name)
 	                                      : json_null());
+	json_object_set_new(o, "launch", library_json(a->bench->machine));
 	json_object_update_new(o, advised_json(a, arena));
 	for (; *note; note++)
 		json_array_append_new(notes, json_text(*note));
@@ -307,7 +311,9 @@ int command_advise(int argc, char **argv)
 		       "'{devices=[256,1]<=[256]}' --to '{devices=[1,64,4]<=[256] "
 		       "last_tile_dim_replicate}' --platform tpu-v5p:4x8x8",
 		.machines = true,
-		.options = {{problem_table, &o.problem}, {option_table, &o}},
+		.options = {{problem_table, &o.problem},
+	                    {option_table, &o},
+	                    {launch_table, &o.library}},
 		.words = &o.logs,
 		.check = check_options,
 		.self = &o,

@@ -249,6 +249,7 @@ static void advise_row(struct reading *r, struct logged *row)
 		row->unplanned = arena_strdup(r->arena, why);
 		return;
 	}
+	r->machine = a.bench->machine;
 	advised_make(&a, &no_guide, r->scratch);
 	describe(r, row, &a);
 }

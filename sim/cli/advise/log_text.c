@@ -1,6 +1,7 @@
 /* What is printed of the warnings of logs. */
 #include "cli/advise/rows.h"
 
+#include "measure/library.h"
 #include "plan/plan_json.h"
 #include "text/columns.h"
 #include "text/words.h"
@@ -126,11 +127,12 @@ void log_text(struct text *out, const struct reading *r)
 {
 	bool blank = false;
 
-	text_printf(out, "%lld warning%s, %lld different, %lld damaged; %s%s%s\n",
+	text_printf(out, "%lld warning%s, %lld different, %lld damaged; %s%s%s%s\n",
 	            (long long)r->warnings, r->warnings == 1 ? "" : "s",
 	            (long long)r->row.n, (long long)r->damage.n, r->log->compiler->name,
 	            r->log->platform ? " on " : ", in received bytes",
-	            r->log->platform ? r->log->platform : "");
+	            r->log->platform ? r->log->platform : "",
+	            library_words(r->machine, r->arena));
 	if (r->row.n) {
 		text_printf(out, "\n");
 		say_table(out, r);
@@ -197,6 +199,7 @@ json_t *log_json(const struct reading *r)
 	json_object_set_new(o, "platform",
 	                    r->log->platform ? json_text(r->log->platform)
 	                                     : json_null());
+	json_object_set_new(o, "launch", library_json(r->machine));
 	json_object_set_new(o, "compiler", json_string(r->log->compiler->name));
 	json_object_set_new(o, "read", json_integer(r->warnings));
 	json_object_set_new(o, "warnings", rows);

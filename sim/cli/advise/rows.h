@@ -36,7 +36,8 @@ struct reading {
 	struct keys known, operations; /* of rows; of operations behind the row's number */
 	LIST(struct logged) row;
 	LIST(struct damage) damage;
-	int64_t warnings, lacking; /* all, and those that do not tell their array */
+	const struct machine *machine; /* one that a problem was put on, or NULL */
+	int64_t warnings, lacking;     /* all, and those that do not tell their array */
 	bool json, override;       /* --array is that of all, whatever they tell */
 	struct error unfit; /* of the first that only the options make no problem */
 };

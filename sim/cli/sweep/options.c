@@ -25,6 +25,7 @@ const struct option_row request_table[] = {
 	{"vocabulary", 0, "any|portable",
          "what best and direct may use (default: as the suites say, else any)",
          .at = offsetof(struct request_options, request.vocabulary)},
+	LAUNCH_ROW(struct request_options, request.library.launch),
 	{0},
 };
 

@@ -158,13 +158,13 @@ static void note_machines(const struct sweep *s)
 	for (int p = 0; p < s->nplatforms; p++) {
 		const struct suite_platform *asked = s->platform[p].asked;
 
-		if (!s->note[p] || asked == told ||
-		    (told && !strcmp(note, s->note[p]) &&
+		if (!s->known[p].note || asked == told ||
+		    (told && !strcmp(note, s->known[p].note) &&
 		     !strcmp(asked->base, told->base)))
 			continue;
 		told = asked;
-		note = s->note[p];
-		command_note(s->platform[p].name, s->note[p]);
+		note = s->known[p].note;
+		command_note(s->platform[p].name, note);
 	}
 }
 
