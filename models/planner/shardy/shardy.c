@@ -6,8 +6,6 @@
 #include "planner/shardy/greedy.h"
 #include "planner/uneven.h"
 
-#include <string.h>
-
 static bool replicated(const struct layout *l)
 {
 	for (int dim = 0; dim < l->rank; dim++)
