@@ -51,15 +51,21 @@ const int32_t *mesh_positions(const struct mesh *m, struct arena *a)
 	return position;
 }
 
-bool mesh_equal(const struct mesh *a, const struct mesh *b)
+bool mesh_same_axes(const struct mesh *a, const struct mesh *b)
 {
-	if (a->naxes != b->naxes || a->ndevices != b->ndevices ||
-	    mesh_nids(a) != mesh_nids(b))
+	if (a->naxes != b->naxes)
 		return false;
 	for (int i = 0; i < a->naxes; i++)
 		if (a->axis[i].size != b->axis[i].size ||
 		    strcmp(a->axis[i].name, b->axis[i].name) != 0)
 			return false;
+	return true;
+}
+
+bool mesh_equal(const struct mesh *a, const struct mesh *b)
+{
+	if (mesh_nids(a) != mesh_nids(b) || !mesh_same_axes(a, b))
+		return false;
 	if (!a->ids && !b->ids)
 		return true;
 	for (int32_t i = 0; i < a->ndevices; i++)

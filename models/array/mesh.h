@@ -74,7 +74,11 @@ int32_t mesh_nids(const struct mesh *m);
 int32_t mesh_device(const struct mesh *m, int32_t position);
 const int32_t *mesh_positions(const struct mesh *m, struct arena *a);
 
-/* Returns whether they have the same axis names, sizes and device order. */
+/*
+ * Return whether they have the same axis names and sizes in one order; and mesh_equal()
+ * also the same device order.
+ */
+bool mesh_same_axes(const struct mesh *a, const struct mesh *b);
 bool mesh_equal(const struct mesh *a, const struct mesh *b);
 
 #endif

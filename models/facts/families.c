@@ -185,6 +185,7 @@ enum status family_find(struct family *out, struct arena *a, const char *path,
 /* A machine as it is named: `spec` is family:shape alone, settings are apart. */
 struct named {
 	const char *spec;
+	unsigned moved; /* the shape stands so many columns further right as it is named */
 	const char **set;
 	int nset;
 };
@@ -218,6 +219,7 @@ static enum status name_split(struct named *out, struct arena *a, const char *sp
 		out->spec =
 			arena_printf(a, "%.*s%.*s", (int)(strchr(spec, ':') + 1 - spec),
 		                     spec, (int)(word + n - shape), shape);
+		out->moved = (unsigned)(shape - strchr(spec, ':') - 1);
 	}
 	if (!shape && out->nset)
 		return error_set(e, E_SYNTAX, where_option("--platform", spec),
@@ -237,6 +239,17 @@ static enum status settings_once(const struct named *m, struct error *e)
 				                 where_option("--set", m->set[i]),
 				                 "is set before: %s", m->set[k]);
 	return OK;
+}
+
+/* Returns the error of a machine's name at its place in the name as it was given. */
+static enum status error_as_named(const struct named *m, const char *spec, struct error *e)
+{
+	if (e->at.source == m->spec) {
+		e->at.source = spec;
+		if (e->at.col > (unsigned)(strchr(spec, ':') - spec) + 1)
+			e->at.col += m->moved;
+	}
+	return e->code;
 }
 
 /* Returns a machine of the family: one node, or the first shape that is offered. */
@@ -310,7 +323,7 @@ enum status family_parse(struct family_machine *out, struct arena *a, const char
 	s = scan_start(named.spec, at, e);
 	if (kind_of(&out->family)->shape(out, &s, strchr(named.spec, ':') + 1) != OK ||
 	    settings_structure(out, a, spec, named.set, named.nset, &at, e) != OK)
-		return e->code;
+		return error_as_named(&named, spec, e);
 	for (int i = 0; i < named.nset; i++)
 		if (setting_figure(out, a, spec, named.set[i], e) != OK)
 			return e->code;

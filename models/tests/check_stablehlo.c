@@ -143,6 +143,13 @@ static const struct {
 	{"module @m {\n", 2, 1, "at the end of the module"},
 	{"module @m {}\n", 2, 1, "expected a function"},
 	{"module @m { xla }\n", 1, 13, "expected 'module'"},
+	{"module @m attributes {mhlo.num_partitions = 0 : i32} {\n}\n", 1, 45,
+         "expected mhlo.num_partitions of 1 to"},
+	{"module @m attributes {mhlo.num_replicas = dense<[2, 2]> : tensor<2xi32>} {\n}\n",
+         1, 43, "expected mhlo.num_replicas of 1 to"},
+	{"module @m attributes {mhlo.num_partitions = 4 : i32} {\n"
+         " sdy.mesh @mesh = <[\"x\"=2, \"y\"=4]>\n}\n",
+         2, 19, "a mesh of 8 devices: expected at most 4"},
 	{"func.func @f(%a: tensor<?x3xf32>) {\n}\n", 1, 25, "without a size"},
 	{"func.func @f(%a: tensor<2x3xg32>) {\n}\n", 1, 29, "type of elements"},
 	{"func.func @f(%a: !quant.x) {\n}\n", 1, 18, "expected tensor"},

@@ -185,6 +185,7 @@ static const struct page {
 	{"step",
 	 "Times a training step of a model that is described in twenty lines, on any number of\n"
 	 "devices: the same ops, layouts and collectives as those of a compiler's dump.\n"
+	 "scenarios/README.md lists the keys of a description under \"Models\".\n"
 	 "\n"
 	 "Examples:\n"
 	 "    $ shardsim step scenarios/models/gpt-7b.yaml --parallel fsdp=16 \\\n"

@@ -12,17 +12,6 @@
 
 /* --- reading ------------------------------------------------------------------------- */
 
-static bool same_mesh(const struct mesh *x, const struct mesh *y)
-{
-	if (x->naxes != y->naxes)
-		return false;
-	for (int i = 0; i < x->naxes; i++)
-		if (x->axis[i].size != y->axis[i].size ||
-		    strcmp(x->axis[i].name, y->axis[i].name) != 0)
-			return false;
-	return true;
-}
-
 static enum status add_scenario(struct workload *workload, const struct scenario *sc,
                                 struct arena *a, struct error *e)
 {
@@ -39,7 +28,7 @@ static enum status add_scenario(struct workload *workload, const struct scenario
 		                 MATRIX_AXES_MAX);
 	if (!workload->nscenarios)
 		workload->mesh = mesh;
-	if (!same_mesh(&mesh, &workload->mesh))
+	if (!mesh_same_axes(&mesh, &workload->mesh))
 		return error_set(e, E_TYPE, t->mesh_at,
 		                 "another mesh than '%.60s' of scenario '%.60s': the "
 		                 "scenarios of family %.40s are one workload",

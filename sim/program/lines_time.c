@@ -1,9 +1,9 @@
 #include "program/lines.h"
 
-#include "base/units.h"
 #include "plan/plan_json.h"
 #include "text/columns.h"
 #include "text/events.h"
+#include "text/words.h"
 
 #include <stdlib.h>
 
@@ -44,14 +44,6 @@ static const struct overlap_span **by_start(struct arena *a, const struct overla
 	return out;
 }
 
-static const char *seconds(struct arena *a, double s)
-{
-	struct text t = {0};
-
-	units_print_time(&t, s);
-	return text_take(&t, a);
-}
-
 void timeline_show(struct text *out, struct arena *a, const struct program_price *price,
                    const struct overlapped *o, int64_t most)
 {
@@ -70,8 +62,8 @@ void timeline_show(struct text *out, struct arena *a, const struct program_price
 			arena_printf(a, "%*s%s", 2 * s->depth, "",
 		                     stream_name(price, s->stream)),
 			span_text(op->name, a),
-			seconds(a, s->start_s),
-			seconds(a, s->end_s - s->start_s),
+			words_time(a, s->start_s),
+			words_time(a, s->end_s - s->start_s),
 			s->trips > 0 ? arena_printf(a, "%s (%.10g turns)", what,
 		                                    s->trips)
 				     : what};

@@ -2,6 +2,7 @@
 
 #include "program/kernels.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -208,7 +209,7 @@ void program_overlap(struct overlapped *out, struct arena *a,
 	                       .overlap = overlap,
 	                       .out = out,
 	                       .a = a};
-	double compute_s = 0, s;
+	double compute_s = 0, s, apart_s;
 
 	*out = (struct overlapped){0};
 	if (!price->machine || isnan(price->compute_s) || isnan(price->communication_s))
@@ -220,6 +221,10 @@ void program_overlap(struct overlapped *out, struct arena *a,
 	s = run_region(&o, o.p->entry, 1, 1, 0, &compute_s);
 	/* What goes to the host and back is a kernel of the line, but counted apart. */
 	price->step_s = s;
-	/* Without communication the difference is that of rounding. */
-	price->exposed_s = price->communication_s > 0 ? fmax(0, s - compute_s) : 0;
+	/* Without communication, or below one rounding for each op, it is that of rounding. */
+	apart_s = s - compute_s;
+	price->exposed_s = price->communication_s > 0 &&
+	                                   apart_s > (double)o.p->op.n * DBL_EPSILON * s
+	                           ? apart_s
+	                           : 0;
 }

@@ -8,6 +8,7 @@
 #include "price/price.h"
 #include "program/rows.h"
 #include "text/columns.h"
+#include "text/words.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -187,16 +188,6 @@ void reshards_price(struct reshard_costs *out, struct arena *a,
 
 /* --- printing --- */
 
-static const char *cell_seconds(struct arena *a, double s)
-{
-	struct text t = {0};
-
-	if (isnan(s))
-		return "-";
-	units_print_time(&t, s);
-	return text_take(&t, a);
-}
-
 /* Where the op stands: as the program's author has it, if it is said. */
 static const char *place_of(struct arena *a, const struct program *p,
                             const struct instruction *op)
@@ -228,8 +219,8 @@ static void print_row(struct columns *t, struct arena *a, const struct reshard_c
 	units_print_bytes(&received, (double)r->plan->recv_bytes);
 	const char *cells[] = {
 		arena_printf(a, "%.10g", row->count),
-		cell_seconds(a, row->time_s),
-		cell_seconds(a, row->best_s),
+		words_time(a, row->time_s),
+		words_time(a, row->best_s),
 		text_take(&received, a),
 		text_take(&array, a),
 		layout_text(a, &r->from, costs->mesh, &r->array.shape),
@@ -270,8 +261,8 @@ void program_show_reshards(struct text *out, struct arena *a,
 			text_printf(out, "  %s: by way of %s it takes %s, not %s\n",
 			            name_of(a, costs->annotated,
 			                    &costs->annotated->op.at[row->is->op]),
-			            row->by, cell_seconds(a, row->by_s),
-			            cell_seconds(a, row->time_s));
+			            row->by, words_time(a, row->by_s),
+			            words_time(a, row->time_s));
 	}
 }
 

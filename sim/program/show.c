@@ -3,32 +3,12 @@
 #include "base/units.h"
 #include "measure/library.h"
 #include "text/columns.h"
-
-#include <math.h>
-
-/* Texts of cells, in the arena; empty where a number is not known. */
-static const char *seconds(struct arena *a, double s)
-{
-	struct text t = {0};
-
-	if (isnan(s))
-		return "-";
-	units_print_time(&t, s);
-	return text_take(&t, a);
-}
-
-static const char *size(struct arena *a, double bytes)
-{
-	struct text t = {0};
-
-	units_print_bytes(&t, bytes);
-	return text_take(&t, a);
-}
+#include "text/words.h"
 
 static void line(struct text *out, struct arena *a, const char *what, double s,
                  const char *more)
 {
-	text_printf(out, "  %-15s %9s%s%s\n", what, seconds(a, s), *more ? "   " : "",
+	text_printf(out, "  %-15s %9s%s%s\n", what, words_time(a, s), *more ? "   " : "",
 	            more);
 }
 
@@ -40,7 +20,7 @@ static const char *compute_kinds(const struct program_price *p, struct arena *a)
 		if (p->class_s[c] > 0)
 			text_printf(&t, "%s%s %s", t.length ? ", " : "",
 			            op_class_name((enum op_class)c),
-			            seconds(a, p->class_s[c]));
+			            words_time(a, p->class_s[c]));
 	return text_take(&t, a);
 }
 
@@ -80,15 +60,15 @@ void program_show_summary(struct text *out, struct arena *a,
 		line(out, a, "step", price->step_s, "");
 		line(out, a, "compute", price->compute_s, compute_kinds(price, a));
 		text_printf(out, "  %-15s %9s, no less than %s%s%s; exposed %s\n",
-		            "communication", seconds(a, price->communication_s),
-		            seconds(a, price->bound_s), *sure ? "; " : "", sure,
-		            seconds(a, price->exposed_s));
+		            "communication", words_time(a, price->communication_s),
+		            words_time(a, price->bound_s), *sure ? "; " : "", sure,
+		            words_time(a, price->exposed_s));
 		if (price->host_s > 0)
 			line(out, a, "host link", price->host_s, "");
 	}
 	text_printf(out, "  %-15s %s\n", "matmul flops", peak_share(price, a));
 	text_printf(out, "  %-15s %.10g run, %s of results\n", "collectives", runs,
-	            size(a, bytes));
+	            words_bytes(a, bytes));
 	if (show->reshards)
 		text_printf(out, "  %-15s %lld in the text, %lld full rematerialization%s\n",
 		            "layout changes", (long long)show->reshards->row.n,
@@ -105,7 +85,7 @@ void program_show_memory(struct text *out, const struct program_price *price,
 	struct arena *a = arena_new();
 
 	text_printf(out, "  %-15s arguments %s, beside them%s %s", "memory",
-	            size(a, m->params), bound, size(a, m->temps));
+	            words_bytes(a, m->params), bound, words_bytes(a, m->temps));
 	if (m->at)
 		text_printf(out, " at %s", m->at);
 	if (m->device > 0) {
@@ -141,9 +121,9 @@ void program_show_collectives(struct text *out, struct arena *a,
 		const char *cells[] = {
 			opcode_name(r->code),         r->algorithm ? r->algorithm : "-",
 			count(a, r->count),           count(a, r->group_size),
-			size(a, r->bytes / r->count), seconds(a, r->time_s / r->count),
-			seconds(a, r->time_s),        seconds(a, r->bound_s),
-			seconds(a, r->best_s),        r->name};
+			words_bytes(a, r->bytes / r->count), words_time(a, r->time_s / r->count),
+			words_time(a, r->time_s),        words_time(a, r->bound_s),
+			words_time(a, r->best_s),        r->name};
 
 		columns_row(&t, cells);
 	}
@@ -176,8 +156,8 @@ void program_show_ops(struct text *out, struct arena *a,
 			op_class_name(r->class),
 			show->by_given ? "" : opcode_name(r->code),
 			count(a, r->count),
-			seconds(a, r->time_s / r->count),
-			seconds(a, r->time_s),
+			words_time(a, r->time_s / r->count),
+			words_time(a, r->time_s),
 			timed ? arena_printf(a, "%.1f %%",
 		                             100 * r->time_s / price->compute_s)
 			      : "-",

@@ -17,16 +17,6 @@ static double ratio_of(const struct step_group *g, const struct row *r)
 
 /* --- words ------------------------------------------------------------------------------ */
 
-static const char *seconds(struct arena *a, double s)
-{
-	return isnan(s) ? "-" : words_time(a, s);
-}
-
-static const char *percent(struct arena *a, double share)
-{
-	return isnan(share) ? "-" : words_percent(a, share);
-}
-
 static void group_table(const struct pen *pen, const struct step_group *g)
 {
 	static const char *const head[] = {"step of",   "devices", "time",  "ratio",
@@ -46,13 +36,13 @@ static void group_table(const struct pen *pen, const struct step_group *g)
 		cell[0] = r->scenario;
 		cell[1] = r->devices < 0 ? "-"
 		                         : words_count(a, (size_t)r->devices);
-		cell[2] = seconds(a, r->time_s);
+		cell[2] = words_time(a, r->time_s);
 		cell[3] = words_ratio(a, ratio_of(g, r));
-		cell[4] = percent(a, r->mfu);
-		cell[5] = seconds(a, r->compute_s);
-		cell[6] = seconds(a, r->exposed_s);
-		cell[7] = seconds(a, r->bubble_s);
-		cell[8] = seconds(a, r->other_s);
+		cell[4] = words_percent(a, r->mfu);
+		cell[5] = words_time(a, r->compute_s);
+		cell[6] = words_time(a, r->exposed_s);
+		cell[7] = words_time(a, r->bubble_s);
+		cell[8] = words_time(a, r->other_s);
 		cell[9] = words_bytes(a, r->peak_live_bytes < 0
 		                                 ? -1
 		                                 : (double)r->peak_live_bytes);
@@ -91,9 +81,9 @@ static void fastest_table(const struct pen *pen, const struct row **row, size_t 
 		cell[1] = r->platform;
 		cell[2] = good ? r->scenario : "none";
 		cell[3] = good ? words_count(a, (size_t)r->devices) : "-";
-		cell[4] = seconds(a, r->time_s);
+		cell[4] = words_time(a, r->time_s);
 		cell[5] = words_ratio(a, ratio_of(&g, r));
-		cell[6] = percent(a, r->mfu);
+		cell[6] = words_percent(a, r->mfu);
 		cell[7] = words_bytes(a, good ? (double)r->peak_live_bytes : -1);
 		cell[8] = words_count(a, good);
 		cell[9] = words_count(a, g.n);

@@ -6,20 +6,6 @@
 #include "planner/shardy/greedy.h"
 #include "planner/uneven.h"
 
-#include <string.h>
-
-/* Returns whether two meshes have the same axes, whatever the order of the devices. */
-static bool same_axes(const struct mesh *a, const struct mesh *b)
-{
-	if (a->naxes != b->naxes)
-		return false;
-	for (int x = 0; x < a->naxes; x++)
-		if (a->axis[x].size != b->axis[x].size ||
-		    strcmp(a->axis[x].name, b->axis[x].name) != 0)
-			return false;
-	return true;
-}
-
 static bool replicated(const struct layout *l)
 {
 	for (int dim = 0; dim < l->rank; dim++)
@@ -43,7 +29,7 @@ static const char *shardy_refusal(const struct problem *p, struct arena *a)
 		return "unreduced axes between two meshes, on which Shardy stops";
 	if (replicated(&p->to) && !sums)
 		return NULL;
-	if (!same_axes(&p->mesh, &p->to_mesh))
+	if (!mesh_same_axes(&p->mesh, &p->to_mesh))
 		return "the two meshes have different axes, which Shardy only leaves "
 		       "for a "
 		       "replicated target";

@@ -90,23 +90,38 @@ static bool read_function(struct shlo *r)
 	return set_aliases(b, &attrs, number);
 }
 
+/* Reads a count of devices among a module's attributes, which keeps *out if not there. */
+static bool read_devices(struct build *b, const struct shlo_op *attrs, const char *key,
+                         int32_t *out)
+{
+	struct span value = shlo_find(attrs, key);
+	struct ints n = shlo_ints(b, value);
+
+	if (!value.length)
+		return true;
+	if (n.n != 1 || n.at[0] < 1 || n.at[0] > MESH_DEVICES_MAX) {
+		scan_fail_at(&b->s, value.at, E_RANGE, "expected %s of 1 to %d", key,
+		             MESH_DEVICES_MAX);
+		return false;
+	}
+	*out = (int32_t)n.at[0];
+	return true;
+}
+
 static bool read_module(struct shlo *r)
 {
 	struct build *b = r->b;
 	struct shlo_op attrs = {0};
-	struct ints n;
 
 	if (lex_peek(&b->s) == '@' && !shlo_name(b, '@', &b->p->name))
 		return false;
 	if (lex_word(&b->s, "attributes") &&
 	    (!lex_expect(&b->s, "{") || !shlo_dict(b, &attrs)))
 		return false;
-	n = shlo_ints(b, shlo_find(&attrs, "mhlo.num_partitions"));
-	if (n.n && n.at[0] >= 1 && n.at[0] <= MESH_DEVICES_MAX)
-		b->p->partitions = (int32_t)n.at[0];
-	n = shlo_ints(b, shlo_find(&attrs, "mhlo.num_replicas"));
-	if (n.n && n.at[0] >= 1 && n.at[0] <= MESH_DEVICES_MAX)
-		b->p->replicas = (int32_t)n.at[0];
+	if (!read_devices(b, &attrs, "mhlo.num_partitions", &r->partitions) ||
+	    !read_devices(b, &attrs, "mhlo.num_replicas", &b->p->replicas))
+		return false;
+	b->p->partitions = r->partitions;
 	return lex_expect(&b->s, "{");
 }
 
@@ -137,6 +152,13 @@ static bool read_mesh(struct shlo *r)
 		                                          mesh.value.length - p - 1)});
 		if (sizes.n && sizes.at[0] > 0 && n <= MESH_DEVICES_MAX / sizes.at[0])
 			n *= sizes.at[0];
+	}
+	if (r->partitions && n > r->partitions) {
+		scan_fail_at(&b->s, mesh.value.at, E_TYPE,
+		             "a mesh of %lld devices: expected at most %d, the module's "
+		             "mhlo.num_partitions",
+		             (long long)n, r->partitions);
+		return false;
 	}
 	if (n > b->p->partitions)
 		b->p->partitions = (int32_t)n;

@@ -48,6 +48,7 @@ struct shlo {
 	LIST(struct shlo_alias) alias;
 	LIST(struct shlo_alias) mesh; /* name and <["x"=2]> */
 	LIST(struct shlo_place) places;
+	int32_t partitions; /* what mhlo.num_partitions says, 0 if nothing */
 };
 
 /* Arguments of a block: names and the numbers of their ops. */
