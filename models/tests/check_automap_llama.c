@@ -321,6 +321,13 @@ static const double ONE_NODE = 1e30;
 static const struct plain_machine node = {
 	{0, 320e9}, 10e-6, .7 * 989e12, .7 * 3.35e12, {8, 8}};
 
+static void cut_batch(struct cutting *c)
+{
+	cutting_cut(c, argument(c->graph, "x"), 0, DP_AXIS);
+	cutting_cut(c, argument(c->graph, "dy"), 0, DP_AXIS);
+	cutting_propagate(c);
+}
+
 static struct evaluation price(const struct graph *g, int plan, double network_Bps)
 {
 	struct plain_machine m = node;
@@ -332,9 +339,7 @@ static struct evaluation price(const struct graph *g, int plan, double network_B
 	m.link_Bps[DP_AXIS] = network_Bps;
 	prices.kernel = kernel_s;
 	prices.collective = collective_s;
-	cutting_cut(c, argument(g, "x"), 0, DP_AXIS);
-	cutting_cut(c, argument(g, "dy"), 0, DP_AXIS);
-	cutting_propagate(c);
+	cut_batch(c);
 	if (plan & NORM1)
 		cutting_atomic(c, made_by(g, "n1"), TP_AXIS);
 	if (plan & NORM2)
@@ -430,6 +435,38 @@ START_TEST(published_plans_of_nodes)
 }
 END_TEST
 
+/*
+ * A search that is told that batches are cut between nodes, and that no more memory is there than
+ * the plan needs, cuts weights over a node as 70B's plan does, and takes no longer.
+ */
+START_TEST(search_finds_them)
+{
+	static const char *const name[] = {"wq", "wk", "wv", "w1", "w3", "wo", "w2"};
+	const struct graph *g = automap_graph(arena, layer(&llamas[_i]), false);
+	struct evaluation plan = price(g, 0, 50e9);
+	struct plain_machine m = node;
+	struct cut_prices prices = automap_tariff(&m);
+	struct evaluator e;
+	struct search s = {.evaluator = &e,
+	                   .cutting = automap_cutting(arena, g, 2, m.size),
+	                   .memory_limit_bytes = plan.peak_bytes * 1.0001};
+
+	m.link_Bps[DP_AXIS] = 50e9;
+	prices.kernel = kernel_s;
+	prices.collective = collective_s;
+	cut_batch(s.cutting);
+	evaluator_start(&e, arena, g, &prices);
+	search_start(&s, arena);
+	search_structure(&s);
+	search_apply(&s);
+	ck_assert_double_le(s.best.step_s, plan.step_s);
+	ck_assert_double_le(s.best.peak_bytes, s.memory_limit_bytes);
+	for (int i = 0; i < 7; i++)
+		ck_assert_int_eq(
+			cuts_at(&s.cutting->value[argument(g, name[i])], TP_AXIS), i < 5);
+}
+END_TEST
+
 Suite *tests(void)
 {
 	Suite *s = suite_create("automap llama");
@@ -439,6 +476,7 @@ Suite *tests(void)
 	tcase_set_timeout(t, 60);
 	tcase_add_loop_test(t, published_plans_of_a_node, 0, 2);
 	tcase_add_loop_test(t, published_plans_of_nodes, 0, 4);
+	tcase_add_loop_test(t, search_finds_them, 0, 2);
 	suite_add_tcase(s, t);
 	return s;
 }
