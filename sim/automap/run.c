@@ -12,6 +12,14 @@ bool automap_fits(const struct automap_ask *ask, const struct evaluation *e)
 	return ask->memory_limit_bytes <= 0 || e->peak_bytes <= ask->memory_limit_bytes;
 }
 
+const char *automap_axis(const struct automap_found *f, int axis)
+{
+	for (int i = 0; i < f->mesh.naxes; i++)
+		if (f->mesh.axis[i].size > 1 && axis-- == 0)
+			return f->mesh.axis[i].name;
+	return "";
+}
+
 /* What the second lacks to be the first. */
 static const char *compare_found(struct arena *a, const struct automap_ask *ask,
                                  const struct automap_found *best,
@@ -70,6 +78,7 @@ enum status automap_run(struct automap_answer *out, struct arena *a,
 
 	*out = (struct automap_answer){.complete = true};
 	with.whole = ask->mesh;
+	with.experts = tactic_has_experts(ask->graph);
 	with.even = ask->machine ? even_prices_new(ask->machine) : NULL;
 	find(out, a, &with, e);
 	even_prices_free(with.even);

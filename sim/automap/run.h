@@ -38,6 +38,7 @@ struct automap_ask {
 	int64_t micro_batches;     /* passes of a step (automap/evaluate.h); 0: 1 */
 	bool recompute;            /* layers are computed again in the backward pass */
 	bool overlap;              /* collectives run beside kernels */
+	bool experts;              /* automap_run() finds whether there are any */
 	bool whole;                /* automap_run() and shapes: as struct search has it */
 	/* Called with every better state; NULL: nobody is. */
 	void (*better)(void *self, const struct mesh *mesh, const struct search *s);
@@ -71,6 +72,9 @@ struct automap_answer {
 /* Runs the search; all is the arena's. Errors: tactics, and meshes that fit no machine. */
 enum status automap_run(struct automap_answer *out, struct arena *a,
                         const struct automap_ask *ask, struct error *e);
+
+/* Returns the name of an axis of what was found: of its cutting, which has none of one device. */
+const char *automap_axis(const struct automap_found *f, int axis);
 
 /* Returns whether it fits into the limit. */
 bool automap_fits(const struct automap_ask *ask, const struct evaluation *e);

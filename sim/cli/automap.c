@@ -1,6 +1,7 @@
 /* `shardsim automap FILE|MODEL`: which sharding a whole program should have. */
 #include "automap/jobs_suite.h"
 #include "automap/load.h"
+#include "automap/remarks.h"
 #include "automap/show.h"
 #include "automap/study.h"
 #include "base/scan.h"
@@ -382,27 +383,12 @@ static enum status print_answer(struct session *s, const struct automap_answer *
 	if (o->emit && automap_emit(&out, s->a, o->emit, &show))
 		write_text(o->output, &out, e);
 	text_free(&out);
+	out = (struct text){0};
 	if (e->code == OK && o->devices_out)
 		write_order(o->devices_out, &answer->best, e);
-	if (answer->best.foreign)
-		fprintf(stderr,
-		        "%s: the shardings of its text are left out, as this mesh has "
-		        "no axis %s=%d\n",
-		        s->program.name, answer->best.foreign->name,
-		        (int)answer->best.foreign->size);
-	if (answer->best.lost)
-		fprintf(stderr,
-		        "%s: %d cuts of its text are left out: of a part of an axis, "
-		        "or of a dimension that does not divide\n",
-		        s->program.name, answer->best.lost);
-	if (answer->best.idle)
-		fprintf(stderr, "%s: nothing is cut by --tactic %s\n", s->program.name,
-		        answer->best.idle);
-	if (answer->best.e.unknown)
-		fprintf(stderr,
-		        "%s: of some kernels the platform does not tell how long "
-		        "they take: they are left out\n",
-		        s->program.name);
+	automap_remarks(&out, &show);
+	fwrite(out.s, 1, out.length, stderr);
+	text_free(&out);
 	return e->code;
 }
 
