@@ -82,28 +82,51 @@ int tactic_cut_sums(struct cutting *c, struct lowered_cuts *l, int32_t dim, int 
 	return n;
 }
 
-/* Arrays that gathers make and scatters add, with a dimension of experts: not to be cut. */
+/* The array that a gather makes or a scatter adds, if it has a dimension of experts; -1. */
+static int32_t expert_rows(const struct graph *g, int64_t i, int64_t experts)
+{
+	const struct graph_op *o = &g->op.at[i];
+	const struct instruction *op = &g->program->op.at[g->flat->step.at[o->step].op];
+	int32_t tensor = op->code == HLO_GATHER    ? o->nin
+	                 : op->code == HLO_SCATTER ? o->nin - 1
+	                                           : -1;
+	const struct value_type *type;
+	int32_t value;
+
+	if (tensor < 0)
+		return -1;
+	value = g->tensor.at[o->first_tensor + tensor].value;
+	type = g->value.at[value].type;
+	return type->rank > 2 && type->dim[1] == experts ? value : -1;
+}
+
+static bool may_be_experts(const struct graph_group *group)
+{
+	return group->type->rank == 3 && group->role == ROLE_PARAMETER;
+}
+
+bool tactic_has_experts(const struct graph *g)
+{
+	for (int64_t k = 0; k < g->group.n; k++)
+		for (int64_t i = 0; i < g->op.n && may_be_experts(&g->group.at[k]); i++)
+			if (expert_rows(g, i, g->group.at[k].type->dim[0]) >= 0)
+				return true;
+	return false;
+}
+
+/* Such arrays are not to be cut. */
 static bool keep_rows(struct cutting *c, int64_t experts, int axis)
 {
 	const struct graph *g = c->graph;
 	bool any = false;
 
 	for (int64_t i = 0; i < g->op.n; i++) {
-		const struct graph_op *o = &g->op.at[i];
-		const struct instruction *op =
-			&g->program->op.at[g->flat->step.at[o->step].op];
-		int32_t tensor = op->code == HLO_GATHER    ? o->nin
-		                 : op->code == HLO_SCATTER ? o->nin - 1
-		                                           : -1;
-		const struct graph_value *v;
+		int32_t rows = expert_rows(g, i, experts);
 
-		if (tensor < 0)
-			continue;
-		v = &g->value.at[g->tensor.at[o->first_tensor + tensor].value];
-		if (v->type->rank <= 2 || v->type->dim[1] != experts)
+		if (rows < 0)
 			continue;
 		any = true;
-		cutting_atomic(c, g->tensor.at[o->first_tensor + tensor].value, axis);
+		cutting_atomic(c, rows, axis);
 	}
 	if (any)
 		cutting_note_experts(c, axis);
@@ -118,8 +141,7 @@ int tactic_cut_experts(struct cutting *c, int axis)
 	for (int32_t i = 0; i < g->group.n; i++) {
 		const struct graph_group *group = &g->group.at[i];
 
-		if (group->type->rank == 3 && group->role == ROLE_PARAMETER &&
-		    keep_rows(c, group->type->dim[0], axis))
+		if (may_be_experts(group) && keep_rows(c, group->type->dim[0], axis))
 			n += cutting_group(c, i, 0, axis);
 	}
 	return n;
@@ -131,8 +153,7 @@ static int cut_experts(struct cutting *c, int axis)
 	const struct tactic_rule rule = {tactic_names.experts, 0, axis, false};
 
 	for (int32_t i = 0; i < g->group.n; i++)
-		if (g->group.at[i].type->rank == 3 &&
-		    g->group.at[i].role == ROLE_PARAMETER)
+		if (may_be_experts(&g->group.at[i]))
 			keep_rows(c, g->group.at[i].type->dim[0], axis);
 	return cut_matches(c, &rule);
 }

@@ -73,6 +73,9 @@ int tactic_cut_sums(struct cutting *c, struct lowered_cuts *l, int32_t dim, int 
  */
 int tactic_cut_experts(struct cutting *c, int axis);
 
+/* Returns whether a program has experts, so told. */
+bool tactic_has_experts(const struct graph *g);
+
 /*
  * The tactic `zero2` of one group of parameters: it stays whole on the axis, and the optimizer's
  * states that are updated with it are cut. Returns how many groups of these there were.

@@ -1,5 +1,6 @@
 /* Shardings in the words of JAX, Shardy and PyTorch. */
 #include "automap/show.h"
+#include "automap/words.h"
 #include "notation/notation.h"
 
 #include <string.h>
@@ -66,18 +67,17 @@ static void print_jax(struct text *out, const struct mesh *m, const char *name,
 }
 
 /* What no argument says: a constraint on arrays within the step. */
-static void print_sums(struct text *out, const struct automap_show *s, const char *mark)
+static void print_sums(struct text *out, struct arena *a, const struct automap_show *s,
+                       const char *mark)
 {
 	const struct automap_found *f = &s->answer->best;
-	struct span name;
-	const char *axis;
+	int64_t n;
+	const struct whole_values *whole =
+		automap_whole_values(&n, a, f, s->ask->graph, true);
 
-	for (int64_t i = 0; automap_whole(f, s->ask->graph, &i, &name, &axis);)
-		text_printf(
-			out,
-			"%s constrain what %.*s makes, in all layers, not to be cut "
-			"along %s\n",
-			mark, (int)name.length, name.at, axis);
+	for (int64_t i = 0; i < n; i++)
+		text_printf(out, "%s constrain what %s makes (%s) not to be cut along %s\n",
+		            mark, whole[i].names, whole[i].what, whole[i].axis);
 	for (int i = 0; i < f->cutting->naxes; i++)
 		if (f->cutting->sums[i] >= 0)
 			text_printf(
@@ -112,7 +112,7 @@ static void emit_jax(struct text *out, struct arena *a, const struct automap_sho
 	text_printf(out, ")\nin_shardings = (\n");
 	each(out, a, s, print_jax);
 	text_printf(out, ")\n");
-	print_sums(out, s, "#");
+	print_sums(out, a, s, "#");
 }
 
 static void print_sdy(struct text *out, const struct mesh *m, const char *name,
@@ -140,7 +140,7 @@ static void emit_sdy(struct text *out, struct arena *a, const struct automap_sho
 	}
 	text_printf(out, ">\n");
 	each(out, a, s, print_sdy);
-	print_sums(out, s, "//");
+	print_sums(out, a, s, "//");
 }
 
 /* Where PyTorch's order of shards is another than that of the mesh it is said in brackets. */
@@ -196,7 +196,7 @@ static void emit_dtensor(struct text *out, struct arena *a, const struct automap
 	text_printf(out, ")\nplacements = {\n");
 	each(out, a, s, print_dtensor);
 	text_printf(out, "}\n");
-	print_sums(out, s, "#");
+	print_sums(out, a, s, "#");
 }
 
 bool automap_emit(struct text *out, struct arena *a, const char *kind,

@@ -89,14 +89,34 @@ static void write_blocking(const struct pen *pen, struct arena *a,
 	pen->table(pen, &t);
 }
 
+/* "lax 0.5, 0.75 or 1; strict 0.125": the shares of each requirement, one of which a job has. */
+static const char *shares_text(struct arena *a, const struct jobs_suite *s)
+{
+	struct text out = {0};
+
+	for (int i = 0; i < s->nrequirements; i++) {
+		const struct jobs_requirement *r = &s->requirement[i];
+
+		text_printf(&out, "%s%s", i ? "; " : "", r->name);
+		for (int k = 0; k < r->n; k++)
+			text_printf(&out, "%s%g",
+			            !k              ? " "
+			            : k + 1 < r->n ? ", "
+			                           : " or ",
+			            r->accept[k]);
+	}
+	return text_take(&out, a);
+}
+
 /*
- * Returns how much less one policy blocks than another over all rows, and the most in
- * one.
+ * Returns how much less one policy blocks than another over all rows, and the least and
+ * most in one.
  */
 static const char *saved_text(struct arena *a, const struct jobs_rows *rows,
                               enum job_policy policy, enum job_policy of)
 {
-	double most = 0, x = 0, y = 0;
+	double least = 0, most = 0, x = 0, y = 0;
+	bool any = false;
 
 	for (int64_t i = 0; i < rows->list.n; i += JOB_POLICIES) {
 		double here = blocking(&rows->list.at[i + (int)policy]);
@@ -104,12 +124,15 @@ static const char *saved_text(struct arena *a, const struct jobs_rows *rows,
 
 		x += here;
 		y += there;
-		if (there > 0 && 1 - here / there > most)
-			most = 1 - here / there;
+		if (there <= 0)
+			continue;
+		most = !any || 1 - here / there > most ? 1 - here / there : most;
+		least = !any || 1 - here / there < least ? 1 - here / there : least;
+		any = true;
 	}
-	return arena_printf(a, "%.1f %% less than %s (in one row up to %.1f %%)",
+	return arena_printf(a, "%.1f %% less than %s (by row %.1f %% to %.1f %%)",
 	                    y > 0 ? 100 * (1 - x / y) : 0, job_policy_name[of],
-	                    100 * most);
+	                    100 * least, 100 * most);
 }
 
 static void write_page(FILE *out, struct arena *a, const struct jobs_suite *s,
@@ -133,12 +156,13 @@ static void write_page(FILE *out, struct arena *a, const struct jobs_suite *s,
 			"is free or its time would be longer than required: there is "
 			"no "
 			"queue. The load is 1 where the jobs would fill the machine if "
-			"each ran on its fewest devices. Simulated in SimGrid "
-			"(shardsim automap SUITE).",
+			"each ran on its fewest devices. The shares that are required, one "
+			"of them by each job: %s. Simulated in SimGrid (shardsim automap "
+			"SUITE).",
 			(int)s->count,
 			s->count == 1 ? "job, of any kind, arrives"
 				      : "jobs, of all kinds alike, arrive",
-			s->platform, (int)s->seed));
+			s->platform, (int)s->seed, shares_text(a, s)));
 	pen.paragraph(
 		&pen,
 		"random, min and max take any, the fewest and the most devices that "

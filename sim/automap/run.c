@@ -6,10 +6,39 @@
 #include "base/units.h"
 
 #include <math.h>
+#include <string.h>
+
+enum search_kind automap_search_of(const char *name)
+{
+	if (!name || !strcmp(name, "structure"))
+		return SEARCH_STRUCTURE;
+	return !strcmp(name, "mcts")         ? SEARCH_MCTS
+	       : !strcmp(name, "exhaustive") ? SEARCH_EXHAUSTIVE
+	                                     : SEARCH_NONE;
+}
+
+bool automap_large_axes(struct mesh *out, const struct mesh *from)
+{
+	*out = *from;
+	out->naxes = 0;
+	for (int i = 0; i < from->naxes; i++)
+		if (from->axis[i].size > 1 && out->naxes < MESH_AXES_MAX)
+			out->axis[out->naxes++] = from->axis[i];
+	out->naxes += !out->naxes;
+	return out->naxes <= CUT_AXES;
+}
 
 bool automap_fits(const struct automap_ask *ask, const struct evaluation *e)
 {
 	return ask->memory_limit_bytes <= 0 || e->peak_bytes <= ask->memory_limit_bytes;
+}
+
+const char *automap_axis(const struct automap_found *f, int axis)
+{
+	for (int i = 0; i < f->mesh.naxes; i++)
+		if (f->mesh.axis[i].size > 1 && axis-- == 0)
+			return f->mesh.axis[i].name;
+	return "";
 }
 
 /* What the second lacks to be the first. */
@@ -70,6 +99,7 @@ enum status automap_run(struct automap_answer *out, struct arena *a,
 
 	*out = (struct automap_answer){.complete = true};
 	with.whole = ask->mesh;
+	with.experts = tactic_has_experts(ask->graph);
 	with.even = ask->machine ? even_prices_new(ask->machine) : NULL;
 	find(out, a, &with, e);
 	even_prices_free(with.even);

@@ -18,6 +18,9 @@
 
 enum search_kind { SEARCH_NONE, SEARCH_EXHAUSTIVE, SEARCH_MCTS, SEARCH_STRUCTURE };
 
+/* Returns the kind of that name, SEARCH_STRUCTURE of NULL, and SEARCH_NONE of "none". */
+enum search_kind automap_search_of(const char *name);
+
 struct automap_ask {
 	const struct graph *graph;
 	const struct shardings *given; /* decisions that the program's text has made; NULL: none */
@@ -38,6 +41,7 @@ struct automap_ask {
 	int64_t micro_batches;     /* passes of a step (automap/evaluate.h); 0: 1 */
 	bool recompute;            /* layers are computed again in the backward pass */
 	bool overlap;              /* collectives run beside kernels */
+	bool experts;              /* automap_run() finds whether there are any */
 	bool whole;                /* automap_run() and shapes: as struct search has it */
 	/* Called with every better state; NULL: nobody is. */
 	void (*better)(void *self, const struct mesh *mesh, const struct search *s);
@@ -71,6 +75,15 @@ struct automap_answer {
 /* Runs the search; all is the arena's. Errors: tactics, and meshes that fit no machine. */
 enum status automap_run(struct automap_answer *out, struct arena *a,
                         const struct automap_ask *ask, struct error *e);
+
+/* Returns the name of an axis of what was found: of its cutting, which has none of one device. */
+const char *automap_axis(const struct automap_found *f, int axis);
+
+/*
+ * Stores a mesh with its axes of several devices, or the first one where there are none; false: they
+ * are too many.
+ */
+bool automap_large_axes(struct mesh *out, const struct mesh *from);
 
 /* Returns whether it fits into the limit. */
 bool automap_fits(const struct automap_ask *ask, const struct evaluation *e);

@@ -159,7 +159,7 @@ static void split(struct shapes *s, const struct candidate *from, int axis, int 
 	struct candidate *c;
 
 	mesh.axis[axis].size /= part;
-	mesh.axis[mesh.naxes++] = (struct axis){TRY_SPLIT, part};
+	mesh.axis[mesh.naxes++] = (struct axis){automap_split_axis(s->ask), part};
 	for (int j = 0; j < m.nlevels; j++)
 		m.x[m.naxes][j] = j == level ? part : 1;
 	m.x[axis][level] /= part;

@@ -1,5 +1,6 @@
 #include "automap/show.h"
 
+#include "automap/words.h"
 #include "base/units.h"
 #include "measure/library.h"
 #include "notation/notation.h"
@@ -45,14 +46,6 @@ static const char *layout_text(struct arena *a, const struct automap_found *f,
 	return text_take(&out, a);
 }
 
-const char *automap_axis(const struct automap_found *f, int axis)
-{
-	for (int i = 0; i < f->mesh.naxes; i++)
-		if (f->mesh.axis[i].size > 1 && axis-- == 0)
-			return f->mesh.axis[i].name;
-	return "";
-}
-
 /* --- text ------------------------------------------------------------------------- */
 
 static void add_time(struct text *out, const char *what, double s)
@@ -60,6 +53,20 @@ static void add_time(struct text *out, const char *what, double s)
 	text_printf(out, "  %-16s ", what);
 	units_print_time(out, s);
 	text_printf(out, "\n");
+}
+
+/* In the unit of what does not fit, then as it is sold: "74.51 GiB (80 GB)". */
+static void add_limit(struct text *out, double bytes)
+{
+	struct text sold = {0}, held = {0};
+
+	units_print_bytes(&held, bytes);
+	units_print_capacity(&sold, bytes);
+	text_printf(out, "%s", held.s);
+	if (strcmp(held.s, sold.s))
+		text_printf(out, " (%s)", sold.s);
+	text_free(&held);
+	text_free(&sold);
 }
 
 static void add_found(struct text *out, const struct automap_show *s)
@@ -81,7 +88,7 @@ static void add_found(struct text *out, const struct automap_show *s)
 	units_print_bytes(out, e->params_bytes);
 	if (!automap_fits(s->ask, e)) {
 		text_printf(out, "; does not fit into ");
-		units_print_capacity(out, s->ask->memory_limit_bytes);
+		add_limit(out, s->ask->memory_limit_bytes);
 	}
 	text_printf(out, "\n");
 	for (int i = 0; i < COUNTS; i++) {
@@ -111,34 +118,48 @@ static void add_second(struct text *out, const struct automap_show *s)
 	text_printf(out, ": %s\n", r->why);
 }
 
-bool automap_whole(const struct automap_found *f, const struct graph *g, int64_t *i,
-                   struct span *name, const char **axis)
+/* Whether a group is states that are cut as their parameters are. */
+static bool follows(struct arena *a, const struct automap_show *s, int32_t group)
 {
-	for (; *i < f->way.at.n; ++*i) {
-		const struct action *action = &f->way.at.at[*i];
-		int32_t op;
+	const struct graph *g = s->ask->graph;
+	int32_t of = g->group.at[group].state_of;
 
-		if (action->group != ACTION_WHOLE || g->value.at[action->dim].op < 0)
-			continue;
-		op = g->flat->step.at[g->op.at[g->value.at[action->dim].op].step].op;
-		*name = g->program->op.at[op].name;
-		*axis = automap_axis(f, action->axis);
-		++*i;
-		return true;
-	}
-	return false;
+	return of >= 0 && g->group.at[of].type->rank == g->group.at[group].type->rank &&
+	       !strcmp(layout_text(a, &s->answer->best, g, of),
+	               layout_text(a, &s->answer->best, g, group));
+}
+
+/* What no argument says. */
+static void add_inner(struct text *out, struct arena *a, const struct automap_show *s)
+{
+	const struct automap_found *f = &s->answer->best;
+	int64_t n;
+	const struct whole_values *whole =
+		automap_whole_values(&n, a, f, s->ask->graph, true);
+
+	for (int i = 0; i < f->cutting->naxes; i++)
+		if (f->cutting->sums[i] >= 0)
+			text_printf(out,
+			            "  sums over %s are scattered along dimension %d\n",
+			            automap_axis(f, i), f->cutting->sums[i]);
+	for (int i = 0; i < f->cutting->naxes; i++)
+		if (f->cutting->experts >> i & 1)
+			text_printf(out, "  rows go to experts and back over %s\n",
+			            automap_axis(f, i));
+	for (int64_t i = 0; i < n; i++)
+		text_printf(out, "  whole along %s: %s (%s)\n", whole[i].axis,
+		            whole[i].what, whole[i].names);
 }
 
 static void add_shardings(struct text *out, struct arena *a,
                           const struct automap_show *s)
 {
 	const struct graph *g = s->ask->graph;
-	struct span name;
-	const char *axis;
+	int following = 0;
 	size_t wide = 0;
 
-	for (int64_t i = 0; i < g->group.n; i++) {
-		size_t n = strlen(g->group.at[i].name);
+	for (int32_t i = 0; i < g->group.n; i++) {
+		size_t n = follows(a, s, i) ? 0 : strlen(g->group.at[i].name);
 
 		wide = n > wide ? n : wide;
 	}
@@ -146,6 +167,10 @@ static void add_shardings(struct text *out, struct arena *a,
 	for (int32_t i = 0; i < g->group.n; i++) {
 		const struct graph_group *group = &g->group.at[i];
 
+		if (follows(a, s, i)) {
+			following += group->narguments;
+			continue;
+		}
 		text_printf(out, "  %-*s", (int)wide, group->name);
 		if (group->narguments > 1)
 			text_printf(out, " x%-5d", (int)group->narguments);
@@ -153,19 +178,12 @@ static void add_shardings(struct text *out, struct arena *a,
 			text_printf(out, "       ");
 		text_printf(out, " %s\n", layout_text(a, &s->answer->best, g, i));
 	}
-	for (int i = 0; i < s->answer->best.cutting->naxes; i++)
-		if (s->answer->best.cutting->sums[i] >= 0)
-			text_printf(out,
-			            "  sums over %s are scattered along dimension %d\n",
-			            automap_axis(&s->answer->best, i),
-			            s->answer->best.cutting->sums[i]);
-	for (int i = 0; i < s->answer->best.cutting->naxes; i++)
-		if (s->answer->best.cutting->experts >> i & 1)
-			text_printf(out, "  rows go to experts and back over %s\n",
-			            automap_axis(&s->answer->best, i));
-	for (int64_t i = 0; automap_whole(&s->answer->best, g, &i, &name, &axis);)
-		text_printf(out, "  %.*s and its like are whole along %s\n",
-		            (int)name.length, name.at, axis);
+	if (following)
+		text_printf(out,
+		            "  %d states of the optimizer are cut as their parameters "
+		            "are\n",
+		            following);
+	add_inner(out, a, s);
 }
 
 void automap_show_text(struct text *out, struct arena *a, const struct automap_show *s)
@@ -274,16 +292,16 @@ static json_t *experts_json(const struct automap_found *f)
 	return out;
 }
 
-static json_t *whole_json(const struct automap_show *s)
+static json_t *whole_json(struct arena *a, const struct automap_show *s)
 {
 	json_t *out = json_array();
-	struct span name;
-	const char *axis;
+	int64_t n;
+	const struct whole_values *whole =
+		automap_whole_values(&n, a, &s->answer->best, s->ask->graph, false);
 
-	for (int64_t i = 0;
-	     automap_whole(&s->answer->best, s->ask->graph, &i, &name, &axis);)
-		json_array_append_new(
-			out, json_pack("[s%,s]", name.at, (size_t)name.length, axis));
+	for (int64_t i = 0; i < n; i++)
+		json_array_append_new(out, json_pack("[s,s,s]", whole[i].names,
+		                                     whole[i].axis, whole[i].what));
 	return out;
 }
 
@@ -336,7 +354,7 @@ void automap_show_json(struct text *out, struct arena *a, const struct automap_s
 		"evaluations", json_integer((json_int_t)r->evaluations), "complete",
 		r->complete, "shardings", shardings_json(a, s), "sums",
 		sums_json(&r->best), "experts", experts_json(&r->best), "whole",
-		whole_json(s), "tactics", tactics, "device_order", order_json(&r->best),
+		whole_json(a, s), "tactics", tactics, "device_order", order_json(&r->best),
 		"second", second, "collectives", collectives_json(s));
 	if (s->ask->overlap)
 		json_object_set_new(json_object_get(root, "totals"), "exposed_s",

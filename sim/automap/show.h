@@ -27,14 +27,4 @@ bool automap_emit(struct text *out, struct arena *a, const char *kind,
 struct layout automap_layout(const struct automap_found *f, const struct graph *g,
                              int32_t group);
 
-/* Returns the name of an axis of the answer's cutting. */
-const char *automap_axis(const struct automap_found *f, int axis);
-
-/*
- * Stores the name of what makes the next value that the search keeps whole, from number *i of its
- * actions on, and the axis; false: there is none. Arguments are left out, whose layouts say it.
- */
-bool automap_whole(const struct automap_found *f, const struct graph *g, int64_t *i,
-                   struct span *name, const char **axis);
-
 #endif

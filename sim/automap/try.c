@@ -6,6 +6,11 @@
 
 #include <string.h>
 
+const char *automap_split_axis(const struct automap_ask *ask)
+{
+	return ask->mesh ? NULL : ask->experts ? "expert" : "split";
+}
+
 double automap_micro_batches(const struct automap_ask *ask)
 {
 	return ask->micro_batches > 0 ? (double)ask->micro_batches : 1;
@@ -14,12 +19,12 @@ double automap_micro_batches(const struct automap_ask *ask)
 /* --- tactics ---------------------------------------------------------------------- */
 
 /*
- * Reads KIND:AXIS, or a file of rules. Axis -1: with `split` that which the mesh may not have, on
- * which nothing is cut then.
+ * Reads KIND:AXIS, or a file of rules. Axis -1: that which the mesh may not have, `split`, on which
+ * nothing is cut then; NULL: there is none.
  */
 static enum status read_tactic(struct tactic *out, struct arena *a, const char *option,
-                               const char *text, const struct mesh *mesh, bool split,
-                               struct error *e)
+                               const char *text, const struct mesh *mesh,
+                               const char *split, struct error *e)
 {
 	struct where at = where_option(option, text);
 	const char *colon = strchr(text, ':');
@@ -39,7 +44,7 @@ static enum status read_tactic(struct tactic *out, struct arena *a, const char *
 		return scan_fail_at(&s, text, E_SYNTAX, "expected %.*s:AXIS",
 		                    (int)length, text);
 	out->axis = mesh_axis(mesh, colon + 1, strlen(colon + 1));
-	if (out->axis < 0 && !(split && !strcmp(colon + 1, TRY_SPLIT)))
+	if (out->axis < 0 && !(split && !strcmp(colon + 1, split)))
 		return scan_fail_at(&s, colon + 1, E_TYPE,
 		                    "unknown axis '%s' of the mesh", colon + 1);
 	return OK;
@@ -62,7 +67,8 @@ static int large_axes(int32_t *size, int *number, const struct mesh *mesh)
 
 /* Reads tactics with the search's numbers of axes, without those on axes of size 1. */
 static enum status read_tactics(struct tactic **out, int *n, struct arena *a,
-                                const struct mesh *mesh, const int *number, bool split,
+                                const struct mesh *mesh, const int *number,
+                                const char *split,
                                 const char *option, const char *const *text, int ntexts,
                                 struct error *e)
 {
@@ -117,8 +123,8 @@ static enum status apply_tactics(struct automap_found *f, struct arena *a,
 	struct tactic *t;
 	int n;
 
-	if (read_tactics(&t, &n, a, &f->mesh, number, !ask->mesh, "--tactic",
-	                 ask->tactic, ask->ntactics, e) != OK)
+	if (read_tactics(&t, &n, a, &f->mesh, number, automap_split_axis(ask),
+	                 "--tactic", ask->tactic, ask->ntactics, e) != OK)
 		return e->code;
 	for (int i = 0; i < n; i++)
 		if (!tactic_apply(f->cutting, &t[i]))
@@ -214,8 +220,8 @@ enum status automap_try(struct automap_answer *out, struct automap_found *f,
 	if (ask->given)
 		apply_given(f, ask, number);
 	if (apply_tactics(f, a, ask, number, e) != OK ||
-	    read_tactics(&start, &nstart, a, &f->mesh, number, !ask->mesh, "--start",
-	                 ask->start, ask->nstart, e) != OK)
+	    read_tactics(&start, &nstart, a, &f->mesh, number, automap_split_axis(ask),
+	                 "--start", ask->start, ask->nstart, e) != OK)
 		return e->code;
 	start_evaluator(&ev, a, ask, f,
 	                f->mesh.ndevices <= PLANNED_MOST ? ask->planner : NULL);

@@ -4,8 +4,11 @@
 
 #include "automap/run.h"
 
-/* The name of an axis that is split off, which tactics may name although not all meshes have it. */
-#define TRY_SPLIT "expert"
+/*
+ * Returns the name of an axis that is split off, which tactics may name although not all meshes have
+ * it: `expert` where there are experts, else `split`; NULL where the mesh is given.
+ */
+const char *automap_split_axis(const struct automap_ask *ask);
 
 /* Returns how often a step goes through its passes. */
 double automap_micro_batches(const struct automap_ask *ask);

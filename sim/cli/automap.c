@@ -1,6 +1,7 @@
 /* `shardsim automap FILE|MODEL`: which sharding a whole program should have. */
 #include "automap/jobs_suite.h"
 #include "automap/load.h"
+#include "automap/remarks.h"
 #include "automap/show.h"
 #include "automap/study.h"
 #include "base/scan.h"
@@ -65,7 +66,7 @@ static const struct option_row option_table[] = {
          "full: layers are computed again in the backward pass (default none)",
          AT(recompute), .unknown = "unknown recomputation"},
 	{"overlap", 0, "none|async", "collectives beside kernels (default none)",
-         AT(overlap), .unknown = "unknown overlap"},
+         AT(overlap)},
 	{"emit", 0, "jax|sdy|dtensor|hlo",
          "write the shardings for another system, or the step of a model as a program",
          AT(emit), .unknown = "unknown kind of text"},
@@ -129,6 +130,19 @@ static void check_search(const struct options *o, const struct argp_state *state
 		                        : "launch");
 }
 
+static void check_overlap(const char *overlap, const struct argp_state *state)
+{
+	if (!overlap || is_word(overlap, "none") || is_word(overlap, "async"))
+		return;
+	if (is_word(overlap, "stream"))
+		argp_error(state, "--overlap stream runs collectives from where a "
+		           "compiler's schedule starts them to where it waits, and "
+		           "what is cut here has no schedule: expected async, or a "
+		           "dump of the step compiled with these shardings (--emit) "
+		           "for `shardsim program --overlap stream`");
+	argp_error(state, "unknown overlap '%s', expected none or async", overlap);
+}
+
 static void check_automap_options(void *self, const struct argp_state *state)
 {
 	const struct options *o = self;
@@ -150,6 +164,7 @@ static void check_automap_options(void *self, const struct argp_state *state)
 		argp_error(state, "--emit hlo writes the step of a model before it is "
 		           "sharded, expected no more than --batch, --seq and -o");
 	check_search(o, state);
+	check_overlap(o->overlap, state);
 }
 
 struct session {
@@ -241,15 +256,6 @@ static enum status read_limit(struct session *s, struct error *e)
 	return OK;
 }
 
-static enum search_kind search_of(const char *name)
-{
-	if (!name || !strcmp(name, "structure"))
-		return SEARCH_STRUCTURE;
-	return !strcmp(name, "mcts")         ? SEARCH_MCTS
-	       : !strcmp(name, "exhaustive") ? SEARCH_EXHAUSTIVE
-	                                     : SEARCH_NONE;
-}
-
 static enum status read_planner(struct session *s, struct error *e)
 {
 	const char *name = s->o->planner ? s->o->planner : "best";
@@ -262,18 +268,6 @@ static enum status read_planner(struct session *s, struct error *e)
 	                 "planners`");
 }
 
-/* The axes of several devices, or the first one where there are none; false: they are too many. */
-static bool large_axes(struct mesh *out, const struct mesh *from)
-{
-	*out = *from;
-	out->naxes = 0;
-	for (int i = 0; i < from->naxes; i++)
-		if (from->axis[i].size > 1 && out->naxes < MESH_AXES_MAX)
-			out->axis[out->naxes++] = from->axis[i];
-	out->naxes += !out->naxes;
-	return out->naxes <= CUT_AXES;
-}
-
 /* The mesh that is given, or that of the program's text; or the number of devices. */
 static enum status take_mesh(struct session *s, int32_t devices, struct error *e)
 {
@@ -284,7 +278,7 @@ static enum status take_mesh(struct session *s, int32_t devices, struct error *e
 	if (!o->mesh && !o->count && !own->naxes)
 		return error_set(e, E_TYPE, (struct where){.file = o->file.at[0]},
 		                 "no mesh is in it, expected --mesh or --device-count");
-	if (!o->mesh && !o->count && !large_axes(&s->mesh, own))
+	if (!o->mesh && !o->count && !automap_large_axes(&s->mesh, own))
 		return error_set(e, E_RANGE, (struct where){.file = o->file.at[0]},
 		                 "more than %d axes of several devices in its mesh, "
 		                 "expected --mesh",
@@ -323,7 +317,7 @@ static enum status read_all(struct session *s, struct error *e)
 		return e->code;
 	s->ask.nstart = o->start.n;
 	s->ask.start = o->start.at;
-	s->ask.search = search_of(o->search);
+	s->ask.search = automap_search_of(o->search);
 	s->ask.budget = budget;
 	s->ask.seed = (uint64_t)seed;
 	if (read_machine(s, s->ask.ndevices, e) != OK)
@@ -387,27 +381,12 @@ static enum status print_answer(struct session *s, const struct automap_answer *
 	if (o->emit && automap_emit(&out, s->a, o->emit, &show))
 		write_text(o->output, &out, e);
 	text_free(&out);
+	out = (struct text){0};
 	if (e->code == OK && o->devices_out)
 		write_order(o->devices_out, &answer->best, e);
-	if (answer->best.foreign)
-		fprintf(stderr,
-		        "%s: the shardings of its text are left out, as this mesh has "
-		        "no axis %s=%d\n",
-		        s->program.name, answer->best.foreign->name,
-		        (int)answer->best.foreign->size);
-	if (answer->best.lost)
-		fprintf(stderr,
-		        "%s: %d cuts of its text are left out: of a part of an axis, "
-		        "or of a dimension that does not divide\n",
-		        s->program.name, answer->best.lost);
-	if (answer->best.idle)
-		fprintf(stderr, "%s: nothing is cut by --tactic %s\n", s->program.name,
-		        answer->best.idle);
-	if (answer->best.e.unknown)
-		fprintf(stderr,
-		        "%s: of some kernels the platform does not tell how long "
-		        "they take: they are left out\n",
-		        s->program.name);
+	automap_remarks(&out, &show);
+	fwrite(out.s, 1, out.length, stderr);
+	text_free(&out);
 	return e->code;
 }
 
@@ -481,7 +460,10 @@ int command_automap(int argc, char **argv)
 		.doc = "Search for the sharding of a whole program (HLO, StableHLO) or "
 		       "of the training step of a model on a machine: "
 		       "scenarios/models/gpt-24.yaml "
-		       "--mesh batch=8,model=4 --platform dgx-a100:4",
+		       "--mesh batch=8,model=4 --platform dgx-a100:4. A SUITE has "
+		       "cases of its own (scenarios/automap.yaml), or jobs that "
+		       "arrive (scenarios/jobs.yaml); STEPS is a table of published "
+		       "steps (platforms/steps.csv)",
 		.machines = true,
 		.options = {{option_table, &o}, {launch_table, &o.library}},
 		.words = &o.file,

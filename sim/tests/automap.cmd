@@ -38,3 +38,11 @@ found=$(step_s --device-count 32)
 for batch in 32 16 8 4 2 1; do
 	step_s --mesh "batch=$batch,model=$((32 / batch))"
 done | awk -v found="$found" '$1 < found * .999 { worse++ } END { print NR " meshes, better than found: " worse + 0 }'
+# Axes that cut nothing, or something else than they are named for.
+shardsim automap scenarios/models/gpt-24.yaml --device-count 7 --platform dgx-a100:1 2>&1 | sed -n '/step/p;/  memory/p;/nothing is cut/p'
+for axis in expert stage; do
+	shardsim automap scenarios/models/gpt-24.yaml --mesh batch=4,$axis=2 --search none \
+		--tactic data:batch --tactic data:$axis 2>&1 >"$TMPDIR/found"
+done
+shardsim automap scenarios/models/gpt-24.yaml --device-count 8 --platform dgx-a100:1 --tactic expert:expert \
+	2>&1 | grep -A 2 unknown

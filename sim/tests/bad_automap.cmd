@@ -57,6 +57,8 @@ try scenarios/programs/mlp.mlir --mesh x=4 --search none --micro-batches 4
 try scenarios/programs/mlp.mlir --mesh x=4 --search none --recompute full
 try scenarios/programs/mlp.mlir --mesh x=4 --search none --micro-batches 1 --recompute none | grep -c 'step\|memory'
 try scenarios/programs/gns-step.hlo --mesh x=4 --search none --recompute full | head -n 1
+try $gpt --mesh batch=8 --platform dgx-a100:1 --overlap stream
+try $gpt --mesh batch=8 --platform dgx-a100:1 --overlap some
 # What is wrong with the file comes before what is missing beside it.
 for file in no-such.yaml no-such.hlo . /dev/null; do
 	try $file --mesh batch=8
