@@ -236,13 +236,15 @@ static void group_arguments(struct finder *k)
 		int32_t like = -1;
 		size_t at;
 
-		for (int32_t w = table_first(&table, hash, &at); w >= 0;
+		for (int32_t w = table_first(&table, hash, &at); w >= 0 && like < 0;
 		     w = table_next(&table, hash, &at))
 			if (k->run[v] >= 0 && k->run[w] == k->run[v] &&
 			    k->place[w] == k->place[v])
 				like = w;
 		k->r->group[v] = like < 0 ? k->r->ngroups++ : k->r->group[like];
-		table_add(&table, hash, v);
+		/* One of each group is enough, and thousands of layers would be a long chain. */
+		if (like < 0)
+			table_add(&table, hash, v);
 	}
 }
 

@@ -1,7 +1,7 @@
 #include "automap/tariff.h"
 
 #include "base/keys.h"
-#include "collective/lower.h"
+#include "collective/local.h"
 #include "cost/compute.h"
 #include "cost/model.h"
 #include "price/price.h"
@@ -15,11 +15,11 @@ struct machine_tariff {
 	const struct machine *machine;
 	struct placement place;
 	struct problem problem; /* its mesh alone is looked at */
-	struct pricer *pricer;  /* NULL: not asked yet */
-	struct even_prices *even;
-	int32_t *node; /* of each position; NULL: not asked yet */
-	struct even_shape shape[1 << CUT_AXES];
-	bool shaped[1 << CUT_AXES];    /* it is known */
+	struct pricer *pricer;  /* of the planner; NULL: not asked yet */
+	struct group_prices *shared;
+	struct local_rates rates;
+	struct keys axes;
+	LIST(int32_t) groups;          /* by the number of the axes */
 	int8_t fabrics[1 << CUT_AXES]; /* that groups need, counted; 0: not asked yet */
 	struct keys keys;
 	LIST(double) seconds; /* by the number of the key */
@@ -30,17 +30,18 @@ struct machine_tariff {
 };
 
 struct machine_tariff *machine_tariff_new(const struct machine *m,
+                                          struct group_prices *shared,
                                           const struct mesh *mesh, const int32_t *device,
-                                          const struct planner *planner,
-                                          struct even_prices *even)
+                                          const struct planner *planner)
 {
 	struct machine_tariff *t = xmalloc(1, sizeof(*t));
 
 	*t = (struct machine_tariff){.arena = arena_new(), .machine = m};
-	t->keys.arena = t->changes.arena = t->arena;
+	t->keys.arena = t->axes.arena = t->changes.arena = t->arena;
 	t->planner = planner;
-	t->even = even;
+	t->shared = shared;
 	t->place = (struct placement){mesh->ndevices, device};
+	t->rates = local_rates(m, device ? &t->place : NULL, mesh->ndevices);
 	t->problem.mesh = *mesh;
 	return t;
 }
@@ -62,129 +63,87 @@ void machine_tariff_free(struct machine_tariff *t)
 	xfree(t);
 }
 
-/* One move per dimension that changes; of sums one for all axes. */
-static int moves_of(struct move *move, struct part *part, const struct mesh *mesh,
+/*
+ * The axes that a collective goes along, whole, in the order of plans: by rising dimension of those
+ * from which they are gathered or to which they go (price/price.c).
+ */
+static int parts_of(struct part *part, const struct mesh *mesh,
                     const struct collective_ask *ask)
 {
-	int n = 0, nparts = 0;
+	int dim[2 * CUT_AXES], n = 0;
 
-	if (ask->op == OP_ALL_REDUCE) {
-		move[n] = (struct move){-1, -1, 1, 0, part};
-		for (int a = 0; a < mesh->naxes; a++)
-			if (ask->axes >> a & 1) {
-				part[nparts++] = (struct part){a, 1, mesh->axis[a].size};
-				move[n].factor *= mesh->axis[a].size;
-			}
-		move[n++].nparts = nparts;
-		return n;
-	}
-	for (int i = 0; i < ask->from.n + ask->to.n; i++) {
+	for (int a = 0; a < mesh->naxes && ask->op == OP_ALL_REDUCE; a++)
+		if (ask->axes >> a & 1)
+			part[n++] = (struct part){a, 1, mesh->axis[a].size};
+	for (int i = 0; i < ask->from.n + ask->to.n && ask->op != OP_ALL_REDUCE; i++) {
 		bool gone = i < ask->from.n;
 		const struct cuts *c = gone ? &ask->from : &ask->to;
-		int k = gone ? i : i - ask->from.n, axis = c->axis[k];
-		int from = cuts_at(&ask->from, axis), to = cuts_at(&ask->to, axis);
-		struct move *last = n ? &move[n - 1] : NULL;
+		int axis = c->axis[gone ? i : i - ask->from.n];
+		int from = cuts_at(&ask->from, axis), to = cuts_at(&ask->to, axis), k;
 
 		if (from == to || (!gone && from >= 0))
 			continue;
-		part[nparts] = (struct part){axis, 1, mesh->axis[axis].size};
-		if (last && last->from_dim == from && last->to_dim == to) {
-			last->nparts++;
-			last->factor *= mesh->axis[axis].size;
-		} else {
-			move[n++] = (struct move){from, to, mesh->axis[axis].size, 1,
-			                          part + nparts};
+		to = ask->op == OP_ALL_GATHER ? from : to;
+		for (k = n++; k > 0 && dim[k - 1] > to; k--) {
+			dim[k] = dim[k - 1];
+			part[k] = part[k - 1];
 		}
-		nparts++;
+		dim[k] = to;
+		part[k] = (struct part){axis, 1, mesh->axis[axis].size};
 	}
 	return n;
 }
 
-/* The shape of all groups along the axes whose bits are set. */
-static struct even_shape shape_of(struct machine_tariff *t, unsigned axes)
+/* Of the groups along these parts, remembered by their axes. */
+static int32_t groups_of(struct machine_tariff *t, const struct part *part, int n)
 {
-	const struct mesh *mesh = &t->problem.mesh;
+	int8_t axis[2 * CUT_AXES];
+	bool fresh;
+	int32_t number;
 
-	if (!t->node) {
-		t->node = arena_alloc(t->arena, (size_t)mesh->ndevices, sizeof(int32_t));
-		even_nodes(t->node, t->even, mesh, t->place.platform);
-	}
-	if (!t->shaped[axes])
-		t->shape[axes] = even_shape_of(mesh, axes, t->node);
-	t->shaped[axes] = true;
-	return t->shape[axes];
+	for (int i = 0; i < n; i++)
+		axis[i] = (int8_t)part[i].axis;
+	number = keys_add(&t->axes, axis, (size_t)n, &fresh);
+	if (fresh)
+		*list_add(&t->groups, t->arena) = group_prices_number(
+			t->shared, &t->problem.mesh, t->place.platform, part, n);
+	return t->groups.at[number];
 }
 
 /*
- * Steps of plans are charged for adding up (collective/local.h). Collectives of programs are not, for
- * that is within what they were measured to take, and these here are such.
+ * What all groups take, as planners price it but for the adding up: steps of plans are charged for it
+ * (collective/local.h). Collectives of programs are not, for that is within what they were measured
+ * to take, and these here are such.
  */
-static bool reduces(enum op op)
+static double step_s(struct machine_tariff *t, const struct collective_ask *ask)
 {
-	return op == OP_ALL_REDUCE || op == OP_REDUCE_SCATTER;
-}
-
-/* What a step takes of which one group stands for all; < 0: none does. */
-static double even_s(struct machine_tariff *t, const struct step_ask *ask)
-{
-	double before = (double)ask->before_bytes, after = before, wires_s = 0;
-	struct local_rates rates;
-	struct even_shape shape;
-	unsigned axes = 0;
+	struct part part[2 * CUT_AXES];
+	int n = parts_of(part, &t->problem.mesh, ask);
+	double before = ceil(ask->bytes), after = before, s = 0;
 	int32_t q = 1;
 
-	if (!t->even)
-		return -1;
-	for (int i = 0; i < ask->nmoves; i++)
-		for (int k = 0; k < ask->move[i].nparts; k++) {
-			axes |= 1u << ask->move[i].parts[k].axis;
-			q *= ask->move[i].parts[k].size;
-		}
-	if (ask->op == OP_SLICE) {
+	if (!n)
+		return 0;
+	for (int i = 0; i < n; i++)
+		q *= part[i].size;
+	if (ask->op == OP_SLICE)
 		after /= q;
-	} else {
-		shape = shape_of(t, axes);
-		wires_s = shape.nodes ? even_wires_s(t->even, ask->op, shape, before)
-		                      : -1;
-		after *= ask->op == OP_ALL_GATHER ? q : 1;
-	}
-	if (wires_s < 0)
-		return -1;
-	rates = even_rates(t->even);
-	if (!reduces(ask->op))
-		wires_s += local_traffic_bytes(ask->op, before, after, q, ask->unpack) *
-		           rates.s_per_byte;
-	return wires_s + rates.launch_s;
-}
-
-/* What all groups take, as planners price it but for the adding up. */
-static double step_s(struct machine_tariff *t, const struct step_ask *ask)
-{
-	struct prices prices = prices_of(t);
-	double s = prices.step(prices.self, &t->problem, ask).cost;
-	double bytes = (double)ask->before_bytes;
-	int32_t q = 1;
-
-	for (int i = 0; i < ask->nmoves; i++)
-		q *= ask->move[i].factor;
-	if (reduces(ask->op))
-		s -= local_traffic_bytes(ask->op, bytes, bytes, q, false) *
-		     local_rates(t->machine, t->place.platform ? &t->place : NULL,
-		                 t->place.n)
-		             .s_per_byte;
-	return s;
+	else
+		s += group_prices_s(t->shared, groups_of(t, part, n), ask->op, before);
+	if (ask->op == OP_ALL_GATHER)
+		after *= q;
+	if (ask->op != OP_ALL_REDUCE && ask->op != OP_REDUCE_SCATTER)
+		s += local_traffic_bytes(ask->op, before, after, q, ask->unpack) *
+		     t->rates.s_per_byte;
+	return s + t->rates.launch_s;
 }
 
 static double collective_s(void *self, const struct collective_ask *ask)
 {
 	struct machine_tariff *t = self;
-	struct move move[2 * CUT_AXES];
-	struct part part[2 * CUT_AXES];
 	struct collective_ask key;
-	struct step_ask step;
 	bool fresh;
 	int32_t number;
-	double s;
 
 	memset(&key, 0, sizeof(key));
 	key.op = ask->op;
@@ -196,17 +155,9 @@ static double collective_s(void *self, const struct collective_ask *ask)
 	key.bytes = ask->bytes;
 	key.unpack = ask->unpack;
 	number = keys_add(&t->keys, &key, sizeof(key), &fresh);
-	if (!fresh)
-		return t->seconds.at[number];
-	step = (struct step_ask){.op = ask->op,
-	                         .nmoves = moves_of(move, part, &t->problem.mesh, ask),
-	                         .move = move,
-	                         .before_bytes = (int64_t)ceil(ask->bytes),
-	                         .unpack = ask->unpack};
-	s = step.nmoves ? even_s(t, &step) : 0;
-	if (s < 0)
-		s = step_s(t, &step);
-	return *list_add(&t->seconds, t->arena) = s;
+	if (fresh)
+		*list_add(&t->seconds, t->arena) = step_s(t, ask);
+	return t->seconds.at[number];
 }
 
 /* --- planned changes of layout ---------------------------------------------------- */

@@ -2,29 +2,28 @@
  * The prices of an evaluation on a machine: collectives by the clock `model`
  * (cost/model.h), over the groups that the axes of the mesh form where its devices stand,
  * kernels by the roofline (cost/compute.h). Changes of layout that take several steps are planned by
- * a planner, if there is one. Every collective and every change is priced once and remembered. Where
- * all devices of a machine are alike one group stands for all (automap/even.h).
+ * a planner, if there is one. Every collective and every change is priced once and remembered; what
+ * collectives take on the wires is known to all meshes on a machine (price/group_prices.h).
  */
 #ifndef SHARDSIM_AUTOMAP_TARIFF_H
 #define SHARDSIM_AUTOMAP_TARIFF_H
 
 #include "array/mesh.h"
 #include "automap/evaluate.h"
-#include "automap/even.h"
 #include "planner/planner.h"
+#include "price/group_prices.h"
 
 struct machine_tariff;
 
 /*
  * Prices for a mesh of at most CUT_AXES axes whose positions are the machine's devices
- * device[position]; NULL: in order. `planner` NULL: nothing is planned. `even` are prices of the
- * machine, which several meshes may share; NULL: all groups are priced. All are borrowed, and must
- * outlive it.
+ * device[position]; NULL: in order. `shared` are those of the machine. `planner` NULL: nothing
+ * is planned. All are borrowed, and must outlive it.
  */
 struct machine_tariff *machine_tariff_new(const struct machine *m,
+                                          struct group_prices *shared,
                                           const struct mesh *mesh, const int32_t *device,
-                                          const struct planner *planner,
-                                          struct even_prices *even);
+                                          const struct planner *planner);
 void machine_tariff_free(struct machine_tariff *t); /* or NULL */
 
 /* Returns its prices; `self` is the tariff. */

@@ -397,6 +397,7 @@ START_TEST(places_axes)
 		.naxes = 2, .axis = {{"batch", 4}, {"model", 16}}, .ndevices = 64};
 	struct cutting *c =
 		automap_cutting(arena, automap_train(arena, &of, true), 2, size);
+	struct group_prices *shared = group_prices_new(m);
 	double s[2];
 
 	m->tuning.value[TUNING_BF16_FLOPS] = 312e12;
@@ -405,7 +406,7 @@ START_TEST(places_axes)
 	automap_tactic(c, "megatron", 1);
 	for (int i = 0; i < 2; i++) {
 		struct machine_tariff *t = machine_tariff_new(
-			m, &mesh, matrix_devices(matrix[i], arena), NULL, NULL);
+			m, shared, &mesh, matrix_devices(matrix[i], arena), NULL);
 		struct cut_prices prices = machine_tariff_prices(t);
 		struct evaluator e;
 
@@ -414,6 +415,7 @@ START_TEST(places_axes)
 		machine_tariff_free(t);
 	}
 	ck_assert_double_lt(s[0], s[1]);
+	group_prices_free(shared);
 }
 END_TEST
 

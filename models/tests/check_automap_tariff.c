@@ -1,9 +1,14 @@
-/* Prices of changes of layout on a machine. */
+/* Prices of collectives and of changes of layout on a machine. */
 #include "automap/tariff.h"
 
 #include "base/rng.h"
+#include "collective/local.h"
 #include "cost/model.h"
+#include "placement/matrix.h"
+#include "plan/groups.h"
+#include "price/even.h"
 #include "price/price.h"
+#include "price/translates.h"
 #include "tests/automap_help.h"
 #include "tests/tests.h"
 
@@ -85,13 +90,14 @@ START_TEST(changes_cost_what_plans_do)
 	struct cuts from = cut(of[_i].nfrom, of[_i].from_axis, of[_i].from_dim);
 	struct cuts to = cut(of[_i].nto, of[_i].to_axis, of[_i].to_dim);
 	double plain = 0, best = 0;
+	struct group_prices *shared = group_prices_new(m);
 	struct hop hop[HOPS_MAX];
 	int n = reshard_hops(hop, &from, &to);
 
 	for (int k = 0; k < 3; k++) {
 		const struct planner *planner = planner_find(names[k], strlen(names[k]));
 		struct machine_tariff *t =
-			machine_tariff_new(m, &mesh, NULL, planner, NULL);
+			machine_tariff_new(m, shared, &mesh, NULL, planner);
 		struct cut_prices prices = machine_tariff_prices(t);
 		const struct reshard_cost *cost =
 			prices.reshard(prices.self, &type, &from, &to);
@@ -116,8 +122,61 @@ START_TEST(changes_cost_what_plans_do)
 		machine_tariff_free(t);
 	}
 	ck_assert_double_le(best, plain * (1 + 1e-9));
+	group_prices_free(shared);
 }
 END_TEST
+
+/* A machine of 6 nodes of 4 devices whose collectives a library runs. */
+static struct machine *library_machine(void)
+{
+	struct link nvlink = {"nvlink", 270e9, 1e-6}, nic = {"nic", 12e9, 3e-6};
+	struct device device = {40e9, 1.5e12, 5e-6};
+	struct machine *m = machine_gpu(arena, 6, 4, nvlink, nic, device);
+
+	m->fabric[0].profile = m->fabric[1].profile = "nccl";
+	return m;
+}
+
+/*
+ * Seconds that a planner's pricer has for a collective of one axis or two over all groups, without
+ * what it charges for adding up.
+ */
+static double pricer_s(struct pricer *pricer, const struct machine *m,
+                       const struct mesh *mesh, const struct collective_ask *ask)
+{
+	struct part part[2];
+	struct move move[2] = {{-1, -1, 1, 0, part}, {-1, -1, 1, 0, part + 1}};
+	struct step_ask step = {.op = ask->op, .move = move, .unpack = ask->unpack};
+	struct problem problem = {.mesh = *mesh, .ndevices = mesh->ndevices};
+	struct prices prices = pricer_prices(pricer);
+	int32_t q = 1;
+	double s;
+	int n = 0;
+
+	for (int a = 0; a < mesh->naxes; a++) {
+		int from = cuts_at(&ask->from, a), to = cuts_at(&ask->to, a);
+
+		if (!(ask->axes >> a & 1))
+			continue;
+		q *= mesh->axis[a].size;
+		part[n] = (struct part){a, 1, mesh->axis[a].size};
+		if (n && ask->op == OP_ALL_REDUCE) {
+			move[0].factor *= mesh->axis[a].size;
+			move[0].nparts++;
+		} else {
+			move[n] = (struct move){from, to, mesh->axis[a].size, 1,
+			                        part + n};
+			step.nmoves++;
+		}
+		n++;
+	}
+	step.before_bytes = (int64_t)ask->bytes;
+	s = prices.step(prices.self, &problem, &step).cost;
+	if (ask->op == OP_ALL_REDUCE || ask->op == OP_REDUCE_SCATTER)
+		s -= local_traffic_bytes(ask->op, ask->bytes, ask->bytes, q, false) *
+		     local_rates(m, NULL, m->ndevices).s_per_byte;
+	return s;
+}
 
 /* A change of one axis or two by a collective, with as many bytes on each device before it. */
 static struct collective_ask ask_of(enum op op, int first, int second, double bytes)
@@ -142,25 +201,15 @@ static struct collective_ask ask_of(enum op op, int first, int second, double by
 	return ask;
 }
 
-/* A machine of 6 nodes of 4 devices whose collectives a library runs. */
-static struct machine *library_machine(void)
-{
-	struct link nvlink = {"nvlink", 270e9, 1e-6}, nic = {"nic", 12e9, 3e-6};
-	struct device device = {40e9, 1.5e12, 5e-6};
-	struct machine *m = machine_gpu(arena, 6, 4, nvlink, nic, device);
-
-	m->fabric[0].profile = m->fabric[1].profile = "nccl";
-	return m;
-}
-
 static void same_prices(const struct machine *m, const struct mesh *mesh,
-                        const int32_t *device, struct even_prices *even)
+                        const int32_t *device, struct group_prices *shared)
 {
 	static const enum op op[] = {OP_ALL_GATHER, OP_ALL_REDUCE, OP_REDUCE_SCATTER,
 	                             OP_ALL_TO_ALL, OP_SLICE};
-	struct machine_tariff *all = machine_tariff_new(m, mesh, device, NULL, NULL);
-	struct machine_tariff *one = machine_tariff_new(m, mesh, device, NULL, even);
-	struct cut_prices x = machine_tariff_prices(all), y = machine_tariff_prices(one);
+	struct machine_tariff *t = machine_tariff_new(m, shared, mesh, device, NULL);
+	struct cut_prices prices = machine_tariff_prices(t);
+	struct placement place = {mesh->ndevices, device};
+	struct pricer *pricer = pricer_new(m, device ? &place : NULL);
 
 	for (int i = 0; i < 5; i++)
 		for (int first = 0; first < mesh->naxes; first++)
@@ -172,12 +221,23 @@ static void same_prices(const struct machine *m, const struct mesh *mesh,
 						continue;
 					ask = ask_of(op[i], first, second, bytes);
 					ck_assert_double_eq_tol(
-						y.collective(y.self, &ask) /
-							x.collective(x.self, &ask),
+						prices.collective(prices.self, &ask) /
+							pricer_s(pricer, m, mesh, &ask),
 						1, 1e-12);
 				}
-	machine_tariff_free(all);
-	machine_tariff_free(one);
+	pricer_free(pricer);
+	machine_tariff_free(t);
+}
+
+static void shuffle(int32_t *device, uint32_t n, struct rng *rng)
+{
+	for (uint32_t i = n - 1; i > 0; i--) {
+		uint32_t j = rng_below(rng, i + 1);
+		int32_t d = device[i];
+
+		device[i] = device[j];
+		device[j] = d;
+	}
 }
 
 /* One group that stands for all has the price of all of them: devices in order, by stride, at random. */
@@ -187,28 +247,106 @@ START_TEST(one_group_stands_for_all)
 		.naxes = 3, .axis = {{"a", 2}, {"b", 3}, {"c", 4}}, .ndevices = 24};
 	struct machine *m = library_machine();
 	struct even_prices *even = even_prices_new(m);
+	struct group_prices *shared = group_prices_new(m);
 	int32_t stride[24], mixed[24];
 	struct rng *rng = rng_new(7);
 
 	ck_assert_ptr_nonnull(even);
+	even_prices_free(even);
 	for (int32_t i = 0; i < 24; i++) {
 		stride[i] = i % 6 * 4 + i / 6;
 		mixed[i] = i;
 	}
-	same_prices(m, &mesh, NULL, even);
-	same_prices(m, &mesh, stride, even);
+	same_prices(m, &mesh, NULL, shared);
+	same_prices(m, &mesh, stride, shared);
 	for (int k = 0; k < 4; k++) {
-		for (uint32_t i = 23; i > 0; i--) {
-			uint32_t j = rng_below(rng, i + 1);
-			int32_t d = mixed[i];
-
-			mixed[i] = mixed[j];
-			mixed[j] = d;
-		}
-		same_prices(m, &mesh, mixed, even);
+		shuffle(mixed, 24, rng);
+		same_prices(m, &mesh, mixed, shared);
 	}
 	rng_free(rng);
-	even_prices_free(even);
+	group_prices_free(shared);
+}
+END_TEST
+
+/* A torus with a fill and, if asked for, one slower cable. */
+static struct machine *torus(int n, const int32_t *shape, const bool *wrap, bool slow)
+{
+	struct link ici = {"ici", 45e9, 1e-6};
+	struct device device = {32e9, 1.2e12, 5e-6};
+	struct machine *m = machine_torus(arena, n, shape, wrap, ici, device);
+	struct link *link = arena_dup(arena, m->link, (size_t)m->nlinks, sizeof(*link));
+
+	m->tuning.value[TUNING_FILL_S] = 3e-6;
+	link[m->nlinks / 3].bandwidth_Bps /= slow ? 2 : 1;
+	m->link = link;
+	return m;
+}
+
+/*
+ * On tori few groups stand for all, wherever three axes of a mesh are put on those of the machine;
+ * where they are at random, or a cable is slow, all are looked at.
+ */
+START_TEST(few_groups_of_a_torus_stand_for_all)
+{
+	static const struct {
+		int n;
+		int32_t shape[3];
+		bool wrap[3];
+		int32_t axis[3];
+	} of[] = {
+		{2, {8, 6}, {true, true}, {4, 6, 2}},
+		{3, {4, 4, 8}, {true, true, true}, {8, 4, 4}},
+		{3, {2, 4, 6}, {false, true, true}, {2, 4, 6}},
+		{2, {8, 8}, {false, true}, {2, 16, 2}},
+	};
+	bool slow = _i >= 4;
+	int k = _i % 4;
+	const int32_t *size = of[k].axis;
+	const struct mesh mesh = {
+		.naxes = 3,
+		.axis = {{"a", size[0]}, {"b", size[1]}, {"c", size[2]}},
+		.ndevices = size[0] * size[1] * size[2]};
+	struct machine *m = torus(of[k].n, of[k].shape, of[k].wrap, slow);
+	struct where at = {.file = "here"};
+	struct group_prices *shared = group_prices_new(m);
+	struct rng *rng = rng_new(7);
+	struct hierarchy h = {0};
+	struct error e = {0};
+	struct matrix *matrix;
+	int32_t *mixed;
+	int64_t n;
+
+	ck_assert((translates_new(arena, m) != NULL) == !slow);
+	for (int a = 0; a < of[k].n; a++)
+		hierarchy_add(&h, NULL, of[k].shape[a]);
+	ck_assert_int_eq(matrices_of(&matrix, &n, arena, &h, &mesh, at, &e), OK);
+	for (int64_t i = 0; i < n; i++)
+		same_prices(m, &mesh, matrix_devices(&matrix[i], arena), shared);
+	mixed = matrix_devices(&matrix[0], arena);
+	shuffle(mixed, (uint32_t)mesh.ndevices, rng);
+	same_prices(m, &mesh, mixed, shared);
+	rng_free(rng);
+	group_prices_free(shared);
+}
+END_TEST
+
+/* Of whole rows or columns of a torus one is looked at; of parts of a column those that share its links. */
+START_TEST(rows_of_a_torus_are_one)
+{
+	const struct mesh mesh = {
+		.naxes = 2, .axis = {{"a", 16}, {"b", 8}}, .ndevices = 128};
+	struct machine *m = torus(2, (int32_t[]){16, 8}, (bool[]){true, true}, false);
+	const struct translates *t = translates_new(arena, m);
+	struct part row = {1, 1, 8}, column = {0, 1, 16}, half = {0, 1, 4};
+	const struct move of[] = {
+		{-1, -1, 1, 1, &row}, {-1, -1, 1, 1, &column}, {-1, -1, 1, 1, &half}};
+	static const int32_t few[] = {1, 1, 4};
+
+	for (int i = 0; i < 3; i++) {
+		struct groups g = groups_of_moves(&mesh, &of[i], 1, arena);
+
+		ck_assert_int_eq(translates_few(t, &g, arena).ngroups, few[i]);
+	}
 }
 END_TEST
 
@@ -235,6 +373,8 @@ Suite *tests(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, changes_cost_what_plans_do, 0, 3);
 	tcase_add_test(t, one_group_stands_for_all);
+	tcase_add_loop_test(t, few_groups_of_a_torus_stand_for_all, 0, 8);
+	tcase_add_test(t, rows_of_a_torus_are_one);
 	tcase_add_test(t, unlike_devices_are_not_even);
 	suite_add_tcase(s, t);
 	return s;

@@ -100,9 +100,9 @@ enum status automap_run(struct automap_answer *out, struct arena *a,
 	*out = (struct automap_answer){.complete = true};
 	with.whole = ask->mesh;
 	with.experts = tactic_has_experts(ask->graph);
-	with.even = ask->machine ? even_prices_new(ask->machine) : NULL;
+	with.shared = ask->machine ? group_prices_new(ask->machine) : NULL;
 	find(out, a, &with, e);
-	even_prices_free(with.even);
+	group_prices_free(with.shared);
 	if (e->code != OK)
 		return e->code;
 	if (out->second.cutting)

@@ -10,10 +10,10 @@
 
 #include "array/machine.h"
 #include "array/mesh.h"
-#include "automap/even.h"
 #include "automap/search.h"
 #include "automap/tactic.h"
 #include "planner/planner.h"
+#include "price/group_prices.h"
 #include "program/sharding.h"
 
 enum search_kind { SEARCH_NONE, SEARCH_EXHAUSTIVE, SEARCH_MCTS, SEARCH_STRUCTURE };
@@ -25,7 +25,7 @@ struct automap_ask {
 	const struct graph *graph;
 	const struct shardings *given; /* decisions that the program's text has made; NULL: none */
 	const struct machine *machine; /* NULL: nothing is priced */
-	struct even_prices *even;      /* automap_run() makes them */
+	struct group_prices *shared;   /* automap_run() makes them */
 	const struct mesh *mesh; /* at most CUT_AXES axes; NULL: shapes of `ndevices` */
 	int32_t ndevices;
 	const int32_t *devices; /* of the mesh's positions; NULL: in order */

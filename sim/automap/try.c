@@ -196,8 +196,8 @@ static void start_evaluator(struct priced_evaluator *out, struct arena *a,
 			large.axis[large.naxes++] = f->mesh.axis[i];
 	out->of = NULL;
 	if (ask->machine) {
-		out->of = machine_tariff_new(ask->machine, &large, f->device, planner,
-		                             ask->even);
+		out->of = machine_tariff_new(ask->machine, ask->shared, &large, f->device,
+		                             planner);
 		out->prices = machine_tariff_prices(out->of);
 	}
 	evaluator_start(&out->evaluator, a, ask->graph, out->of ? &out->prices : NULL);

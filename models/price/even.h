@@ -7,12 +7,11 @@
  * members in as many nodes each takes what any of them does, wherever they are, and one is timed
  * (nccl_prepare) for all groups, bytes and meshes of that shape.
  */
-#ifndef SHARDSIM_AUTOMAP_EVEN_H
-#define SHARDSIM_AUTOMAP_EVEN_H
+#ifndef SHARDSIM_PRICE_EVEN_H
+#define SHARDSIM_PRICE_EVEN_H
 
 #include "array/machine.h"
 #include "array/mesh.h"
-#include "collective/local.h"
 #include "plan/plan.h"
 
 struct even_prices;
@@ -26,13 +25,13 @@ struct even_shape {
 	int32_t nodes, per_node;
 };
 
-/* Stores the node of each position of the mesh on the devices (NULL: in order) in node[]. */
-void even_nodes(int32_t *node, const struct even_prices *p, const struct mesh *mesh,
-                const int32_t *device);
-
-/* Returns the shape of the groups along the axes whose bits are set; `node` is as above. */
-struct even_shape even_shape_of(const struct mesh *mesh, unsigned axes,
-                                const int32_t *node);
+/*
+ * Returns the shape of the groups along whole axes of a mesh, whose positions are on these devices
+ * (NULL: in order).
+ */
+struct even_shape even_shape_of(const struct even_prices *p, const struct mesh *mesh,
+                                const int32_t *device, const struct part *part,
+                                int nparts);
 
 /*
  * Returns the seconds of a collective with as many bytes on each device before it, on the wires;
@@ -40,8 +39,5 @@ struct even_shape even_shape_of(const struct mesh *mesh, unsigned axes,
  */
 double even_wires_s(struct even_prices *p, enum op op, struct even_shape shape,
                     double bytes);
-
-/* Returns the rates of local passes and launches. */
-struct local_rates even_rates(const struct even_prices *p);
 
 #endif

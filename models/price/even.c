@@ -1,4 +1,4 @@
-#include "automap/even.h"
+#include "price/even.h"
 
 #include "base/keys.h"
 #include "collective/profile.h"
@@ -11,7 +11,6 @@ struct even_prices {
 	struct machine machine; /* with nothing forced, as all prices are (price/price.h) */
 	int32_t per_node;
 	int32_t *kind; /* [links] all are of their own direction's and fabric's */
-	struct local_rates rates;
 	struct keys keys;
 	LIST(struct nccl_prepared *) prepared; /* by the number of the key */
 };
@@ -82,7 +81,6 @@ struct even_prices *even_prices_new(const struct machine *m)
 		even_prices_free(p);
 		return NULL;
 	}
-	p->rates = local_rates(&p->machine, NULL, m->ndevices);
 	return p;
 }
 
@@ -94,21 +92,20 @@ void even_prices_free(struct even_prices *p)
 	xfree(p);
 }
 
-struct local_rates even_rates(const struct even_prices *p)
-{
-	return p->rates;
-}
-
 /* --- shapes of groups ------------------------------------------------------------- */
 
-void even_nodes(int32_t *node, const struct even_prices *p, const struct mesh *mesh,
-                const int32_t *device)
+/* The node of each position of the mesh on the devices (NULL: in order); on the heap. */
+static int32_t *nodes_of(const struct even_prices *p, const struct mesh *mesh,
+                         const int32_t *device)
 {
+	int32_t *node = xmalloc((size_t)mesh->ndevices, sizeof(*node));
+
 	for (int32_t i = 0; i < mesh->ndevices; i++) {
 		int32_t d = mesh->ids ? mesh->ids[i] : i;
 
 		node[i] = (device ? device[d] : d) / p->per_node;
 	}
+	return node;
 }
 
 /* Goes to the next position along the axes whose bits are set; false behind the last one. */
@@ -158,21 +155,36 @@ static struct even_shape shape_of_first(const struct mesh *mesh, unsigned axes,
 	return least ? (struct even_shape){0} : out;
 }
 
-struct even_shape even_shape_of(const struct mesh *mesh, unsigned axes,
-                                const int32_t *node)
+/* Whether the nodes of all groups lie to each other as those of the first group. */
+static bool groups_alike(const struct mesh *mesh, unsigned axes, const int32_t *node)
 {
 	int32_t at[MESH_AXES_MAX] = {0}, position = 0;
 
-	/* Groups are alike if their nodes lie to each other as those of the first group. */
 	do {
 		int32_t other[MESH_AXES_MAX] = {0}, base = 0;
 
 		while (advance(mesh, ~axes, other, &base))
 			if (node[position + base] - node[base] !=
 			    node[position] - node[0])
-				return (struct even_shape){0};
+				return false;
 	} while (advance(mesh, axes, at, &position));
-	return shape_of_first(mesh, axes, node);
+	return true;
+}
+
+struct even_shape even_shape_of(const struct even_prices *p, const struct mesh *mesh,
+                                const int32_t *device, const struct part *part,
+                                int nparts)
+{
+	int32_t *node = nodes_of(p, mesh, device);
+	struct even_shape out = {0};
+	unsigned axes = 0;
+
+	for (int i = 0; i < nparts; i++)
+		axes |= 1u << part[i].axis;
+	if (groups_alike(mesh, axes, node))
+		out = shape_of_first(mesh, axes, node);
+	xfree(node);
+	return out;
 }
 
 /* --- seconds ---------------------------------------------------------------------- */

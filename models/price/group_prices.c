@@ -1,0 +1,190 @@
+#include "price/group_prices.h"
+
+#include "base/keys.h"
+#include "collective/lower.h"
+#include "cost/model.h"
+#include "plan/groups.h"
+#include "price/even.h"
+#include "price/price.h"
+#include "price/translates.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Groups that are priced alike: of even machines their shape is known, of others those to price. */
+struct wire_groups {
+	struct even_shape shape; /* nodes 0: they have none */
+	struct groups few;
+	int32_t set; /* the number of those with the same devices in any order */
+};
+
+struct group_prices {
+	struct arena *arena, *scratch;
+	struct machine machine; /* with nothing forced, as all prices are (price/price.h) */
+	struct even_prices *even;            /* NULL: the machine is not even */
+	const struct translates *translates; /* NULL: it is no torus */
+	struct model *model;
+	struct keys groups, prices;
+	LIST(struct wire_groups) group; /* by the number of their key */
+	LIST(double) seconds;           /* by the number of the key */
+};
+
+struct group_prices *group_prices_new(const struct machine *m)
+{
+	struct group_prices *p = xmalloc(1, sizeof(*p));
+
+	*p = (struct group_prices){.arena = arena_new(), .machine = *m};
+	p->scratch = arena_new();
+	p->machine.forced = (struct forced){0};
+	p->machine.tuning.value[TUNING_SCHEDULED] = 0;
+	p->groups.arena = p->prices.arena = p->arena;
+	p->even = even_prices_new(m);
+	p->translates = translates_new(p->arena, m);
+	p->model = model_new(&p->machine);
+	return p;
+}
+
+void group_prices_free(struct group_prices *p)
+{
+	if (!p)
+		return;
+	even_prices_free(p->even);
+	model_free(p->model);
+	arena_free(p->arena);
+	arena_free(p->scratch);
+	xfree(p);
+}
+
+/* --- groups ----------------------------------------------------------------------- */
+
+static int32_t number_of(struct group_prices *p, struct even_shape shape,
+                         struct groups g, bool *fresh)
+{
+	size_t n = (size_t)g.ngroups * (size_t)g.size;
+	int32_t *key = arena_alloc(p->scratch, n + 3, sizeof(*key)), number;
+
+	key[0] = shape.nodes;
+	key[1] = shape.per_node;
+	key[2] = g.size;
+	memcpy(key + 3, g.ids, n * sizeof(*key));
+	number = keys_add(&p->groups, key, (n + 3) * sizeof(*key), fresh);
+	if (!*fresh)
+		return number;
+	/* The key is kept, and is the groups. */
+	g.ids = (const int32_t *)p->groups.key.at[number].at + 3;
+	*list_add(&p->group, p->arena) = (struct wire_groups){shape, g, number};
+	return number;
+}
+
+static struct groups sorted(struct groups g, struct arena *a)
+{
+	size_t n = (size_t)g.ngroups * (size_t)g.size;
+	int32_t *ids = arena_dup(a, g.ids, n, sizeof(*ids));
+
+	for (int32_t i = 0; i < g.ngroups; i++)
+		qsort(ids + (int64_t)i * g.size, (size_t)g.size, sizeof(*ids),
+		      compare_int32);
+	g.ids = ids;
+	return g;
+}
+
+int32_t group_prices_number(struct group_prices *p, const struct mesh *mesh,
+                            const int32_t *device, const struct part *part, int nparts)
+{
+	struct move move = {-1, -1, 1, nparts, part};
+	struct even_shape shape = {0};
+	struct groups g = {0};
+	int32_t *ids, number, set;
+	bool fresh;
+
+	arena_reset(p->scratch);
+	if (p->even)
+		shape = even_shape_of(p->even, mesh, device, part, nparts);
+	if (shape.nodes)
+		return number_of(p, shape, g, &fresh);
+	g = groups_of_moves(mesh, &move, 1, p->scratch);
+	if (device) {
+		ids = arena_alloc(p->scratch, (size_t)mesh->ndevices, sizeof(*ids));
+		for (int32_t i = 0; i < mesh->ndevices; i++)
+			ids[i] = device[g.ids[i]];
+		g.ids = ids;
+	}
+	g = translates_few(p->translates, &g, p->scratch);
+	number = number_of(p, shape, g, &fresh);
+	if (fresh) {
+		set = number_of(p, shape, sorted(g, p->scratch), &fresh);
+		p->group.at[number].set = set;
+	}
+	return number;
+}
+
+/* --- seconds ---------------------------------------------------------------------- */
+
+struct sum {
+	struct model *model;
+	double seconds;
+};
+
+/* A round_fn. */
+static bool add_round(void *self, const struct schedule *s)
+{
+	struct sum *sum = self;
+	double seconds = model_schedule_s(sum->model, s);
+
+	sum->seconds = seconds < 0 ? PRICE_IMPOSSIBLE_S : sum->seconds + seconds;
+	return seconds >= 0;
+}
+
+static double lowered_s(struct group_prices *p, struct groups g, enum op op,
+                        double bytes, bool *any_order)
+{
+	struct sum sum = {p->model, 0};
+	struct lowered lowered;
+	struct text why = {0};
+
+	arena_reset(p->scratch);
+	if (!lower_collective_rounds(&lowered, p->scratch, &p->machine, op, g, bytes,
+	                             add_round, &sum, &why))
+		sum.seconds = PRICE_IMPOSSIBLE_S;
+	text_free(&why);
+	*any_order = sum.seconds < PRICE_IMPOSSIBLE_S && lowered.any_order;
+	return sum.seconds;
+}
+
+/* The place of the seconds of a collective; < 0 in it: they are not known. */
+static double *known(struct group_prices *p, int32_t number, enum op op, double bytes,
+                     bool any_order)
+{
+	const struct {
+		double bytes;
+		int32_t number, op;
+		int64_t any_order;
+	} key = {bytes, number, (int32_t)op, any_order};
+	bool fresh;
+	int32_t at = keys_add(&p->prices, &key, sizeof(key), &fresh);
+
+	if (fresh)
+		*list_add(&p->seconds, p->arena) = -1;
+	return &p->seconds.at[at];
+}
+
+double group_prices_s(struct group_prices *p, int32_t number, enum op op, double bytes)
+{
+	const struct wire_groups *g = &p->group.at[number];
+	double s = *known(p, number, op, bytes, false);
+	bool any_order = false;
+
+	if (s >= 0)
+		return s;
+	if (g->shape.nodes) {
+		s = even_wires_s(p->even, op, g->shape, bytes);
+		s = s < 0 ? PRICE_IMPOSSIBLE_S : s;
+	} else {
+		s = *known(p, g->set, op, bytes, true);
+		if (s < 0)
+			s = lowered_s(p, g->few, op, bytes, &any_order);
+	}
+	if (any_order)
+		*known(p, g->set, op, bytes, true) = s;
+	return *known(p, number, op, bytes, false) = s;
+}
