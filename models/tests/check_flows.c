@@ -1,11 +1,13 @@
 #include "flow_help.h"
 #include "tests/tests.h"
 
+#include "array/tile.h"
 #include "bound/bound.h"
 #include "bound_machine.h"
 #include "cost/model.h"
 #include "flow/relay.h"
 #include "plan/check.h"
+#include "plan_interpret.h"
 #include "plan_random.h"
 #include "planner_case.h"
 
@@ -360,12 +362,12 @@ END_TEST
 
 /*
  * As plans: relays and all, with every element where the target wants it, by the
- * interpreter of plans.
+ * interpreter of plans and by one that moves elements one by one.
  */
 START_TEST(flows_are_plans)
 {
 	struct rng *r = rng_new(11);
-	int n = 0, relayed = 0;
+	int n = 0, relayed = 0, wrong;
 
 	for (int k = 0; k < 200; k++) {
 		struct problem *p = k % 3 ? random_problem(r, arena, 16)
@@ -380,6 +382,7 @@ START_TEST(flows_are_plans)
 		if (plan) {
 			ck_assert_msg(plan_check(plan, &why), "%s: %s",
 			              case_describe(arena, p), why.s);
+			ck_assert(plan_interpret(plan, arena, &wrong));
 			relayed += plan->nsteps > 1;
 			n++;
 		}
@@ -389,6 +392,77 @@ START_TEST(flows_are_plans)
 	printf("%d plans proved, %d of several rounds\n", n, relayed);
 	ck_assert_int_gt(n, 70);
 	ck_assert_int_gt(relayed, 30);
+	rng_free(r);
+}
+END_TEST
+
+/* A problem between two meshes on 12 devices, which have some of them in common or none. */
+static struct problem *draw_meshes(struct rng *r)
+{
+	static const char *const mesh[] = {"x=1", "x=2,y=2", "x=4", "x=3,y=2"};
+	static const int32_t size[] = {1, 4, 4, 6};
+	static const char *const layout[][4] = {{"P()", "P('x')", "P(None,'x')", "P('x')"},
+	                                        {"P()", "P('x','y')", "P('y')",
+	                                         "P(('y','x'))"},
+	                                        {"P()", "P('x')", "P(None,'x')", "P('x')"},
+	                                        {"P()", "P('x','y')", "P(('x','y'))",
+	                                         "P(None,'y')"}};
+	struct problem *p = arena_alloc(arena, 1, sizeof(*p));
+	uint32_t from = rng_below(r, 4), to = rng_below(r, 4);
+	int32_t first = (int32_t)rng_below(r, 12 - (uint32_t)size[to] + 1);
+	struct problem_text t = {
+		.array = "f32[12,24]",
+		.mesh = mesh[from],
+		.to_mesh = mesh[to],
+		.from = layout[from][rng_below(r, 4)],
+		.to = layout[to][rng_below(r, 4)],
+		.devices = arena_printf(arena, "0-%d", (int)size[from] - 1),
+		.to_devices = arena_printf(arena, "%d-%d", (int)first,
+	                                   (int)(first + size[to] - 1))};
+	struct error e = {0};
+
+	ck_assert_msg(problem_make(p, arena, &t, &e) == OK, "%s", e.text);
+	return p;
+}
+
+/* Between two meshes devices relay, too, that never have a tile of the source. */
+START_TEST(flows_between_meshes_are_plans)
+{
+	static const bool wrap[] = {true, true, true};
+	static const int32_t shape[] = {3, 4};
+	struct rng *r = rng_new(12);
+	int n = 0, late = 0, wrong;
+
+	for (int k = 0; k < 200; k++) {
+		struct problem *p = draw_meshes(r);
+		struct machine *m =
+			k % 2 ? machine_torus(arena, 2, shape, wrap, bound_ici,
+		                              bound_device)
+			      : machine_gpu(arena, 3, 4, bound_nvlink, bound_nic,
+		                            bound_device);
+		struct plan *plan = relay_plan(p, m, p->platform,
+		                               k / 2 % 2 ? FLOW_RAILS : FLOW_ALL, arena);
+		struct tilemap from;
+		struct text why = {0};
+
+		if (plan) {
+			ck_assert_msg(plan_check(plan, &why), "%s: %s",
+			              case_describe(arena, p), why.s);
+			ck_assert(plan_interpret(plan, arena, &wrong));
+			from = tilemap_make(&p->from, &p->mesh, &p->array.shape, arena);
+			for (int i = 0; i < plan->nsteps; i++)
+				for (int64_t j = 0; j < plan->step[i].ntransfers; j++)
+					late += !tilemap_has(
+						&from, plan->step[i].transfers[j].src);
+			n++;
+		}
+		text_free(&why);
+		arena_reset(arena);
+	}
+	printf("%d plans between two meshes proved, %d boxes by devices without a tile\n",
+	       n, late);
+	ck_assert_int_gt(n, 70);
+	ck_assert_int_gt(late, 100);
 	rng_free(r);
 }
 END_TEST
@@ -407,6 +481,7 @@ Suite *tests(void)
 	tcase_add_loop_test(c, broadcasts_use_all_links, 0, COUNT(broadcasts));
 	tcase_add_test(c, random_flows);
 	tcase_add_test(c, flows_are_plans);
+	tcase_add_test(c, flows_between_meshes_are_plans);
 	suite_add_tcase(suite, c);
 	return suite;
 }
