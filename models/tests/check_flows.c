@@ -151,8 +151,8 @@ END_TEST
  * array of V bytes each device gets all over its links, of which a ring has 2, tori 4 and 6
  * (3 where axes have two devices, without a second cable). Of nodes of 8 the first has one
  * link out of 240 GB/s, and one of 23, and each other one gets all by 8 of 23. Trees that
- * share no link exist (Edmonds, Edge-disjoint branchings, 1973); where nodes are many, trees
- * are long, and flows remain further from them.
+ * share no link exist (Edmonds, Edge-disjoint branchings, 1973). Of the trees that grow and of
+ * those over nodes the better ones count.
  */
 static const struct {
 	int naxes; /* of the torus; 0: nodes */
@@ -164,7 +164,8 @@ static const struct {
 	{2, {16, 16}, 4 * 45e9, 1.05},  {3, {2, 2, 2}, 3 * 45e9, 1.02},
 	{3, {4, 4, 4}, 6 * 45e9, 1.05}, {3, {4, 4, 8}, 6 * 45e9, 1.05},
 	{0, {1, 8}, 240e9, 1.05},       {0, {2, 8}, 8 * 23e9, 1.05},
-	{0, {4, 8}, 8 * 23e9, 1.1},     {0, {8, 8}, 8 * 23e9, 1.1},
+	{0, {4, 8}, 8 * 23e9, 1.01},    {0, {8, 8}, 8 * 23e9, 1.01},
+	{0, {16, 8}, 8 * 23e9, 1.01},   {0, {13, 8}, 8 * 23e9, 1.01},
 };
 
 START_TEST(broadcasts_use_all_links)
@@ -189,10 +190,13 @@ START_TEST(broadcasts_use_all_links)
 	struct problem *p = arena_alloc(arena, 1, sizeof(*p));
 	double least_s = 4096. * 4096 * 4 / broadcasts[_i].Bps;
 	struct error e = {0};
-	struct found found;
+	struct found found, over;
 
 	ck_assert_msg(problem_make(p, arena, &t, &e) == OK, "%s", e.text);
 	ck_assert(flow_find(&found, p, m, p->platform, FLOW_ALL, arena));
+	if (flow_find(&over, p, m, p->platform, FLOW_TREES, arena) &&
+	    over.flows.busiest_s < found.flows.busiest_s)
+		found = over;
 	printf("broadcast to %d: %.3f of the optimum, depth %d\n", (int)m->ndevices,
 	       found.flows.busiest_s / least_s, (int)found.flows.depths);
 	ck_assert_double_ge(found.flows.busiest_s, least_s * (1 - 1e-9));
@@ -329,7 +333,7 @@ START_TEST(random_flows)
 	double logs = 0;
 	int n = 0;
 
-	for (int k = 0; k < 900; k++) {
+	for (int k = 0; k < 1350; k++) {
 		struct problem *p = k % 3 ? random_problem(r, arena, 16)
 		                          : random_listed_problem(r, arena, 12);
 		struct machine *m = flow_machine(
@@ -337,7 +341,7 @@ START_TEST(random_flows)
 			random_machine(r, arena, p->ndevices + (int32_t)rng_below(r, 3),
 		                       0, k % 2),
 			false);
-		enum flow_reach reach = k / 2 % 2 ? FLOW_RAILS : FLOW_ALL;
+		enum flow_reach reach = (enum flow_reach)(k / 2 % FLOW_REACHES);
 		const int32_t *platform = random_order(r, m->ndevices, arena);
 		struct placement place = {p->ndevices, platform};
 		double least_s = bound_s(p, m, &place);
@@ -369,14 +373,14 @@ START_TEST(flows_are_plans)
 	struct rng *r = rng_new(11);
 	int n = 0, relayed = 0, wrong;
 
-	for (int k = 0; k < 200; k++) {
+	for (int k = 0; k < 300; k++) {
 		struct problem *p = k % 3 ? random_problem(r, arena, 16)
 		                          : random_listed_problem(r, arena, 12);
 		struct machine *m = random_machine(
 			r, arena, p->ndevices + (int32_t)rng_below(r, 3), 1e-4, k % 2);
 		struct plan *plan =
 			relay_plan(p, m, random_order(r, m->ndevices, arena),
-		                   k / 2 % 2 ? FLOW_RAILS : FLOW_ALL, arena);
+		                   (enum flow_reach)(k / 2 % FLOW_REACHES), arena);
 		struct text why = {0};
 
 		if (plan) {
@@ -441,7 +445,8 @@ START_TEST(flows_between_meshes_are_plans)
 			      : machine_gpu(arena, 3, 4, bound_nvlink, bound_nic,
 		                            bound_device);
 		struct plan *plan = relay_plan(p, m, p->platform,
-		                               k / 2 % 2 ? FLOW_RAILS : FLOW_ALL, arena);
+		                               (enum flow_reach)(k / 2 % FLOW_REACHES),
+		                               arena);
 		struct tilemap from;
 		struct text why = {0};
 
