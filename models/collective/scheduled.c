@@ -18,8 +18,9 @@
  *           which chunks are smaller where memory is short
  * Where plain sends cost more than their wires, schedules do, too: the bytes on a network, and
  * what each peer costs, once, as all rounds are one call. So a second schedule is looked for
- * that crosses nodes by rails alone (flow/network.h), and the cheaper one is taken. Each round
- * has a task for each fabric that it uses.
+ * that crosses nodes by rails alone (flow/network.h), and a third of trees over nodes where
+ * several want the same (flow/trees.h); the cheapest is taken. Each round has a task for each
+ * fabric that it uses.
  *
  * On a switch the messages of a round have one link up and one down with others, and equal
  * shares of it: unequal ones would leave a link idle while the other end of the last is busy.
@@ -268,7 +269,7 @@ void scheduled_exchange(struct lowered *out, const struct machine *m,
 	struct nccl_wire *wire = nccl_wire_new(a, m);
 	const struct schedule direct = out->schedule;
 	double least_s = nccl_wire_rounds_s(&direct, wire);
-	struct network all, rails;
+	struct network all, rails, trees;
 	struct demand demand;
 	struct symmetry symmetry;
 	bool has_all, has_rails;
@@ -286,6 +287,9 @@ void scheduled_exchange(struct lowered *out, const struct machine *m,
 		try_reach(out, &least_s, wire, &all, &demand, &symmetry, plan);
 	if (has_rails)
 		try_reach(out, &least_s, wire, &rails, &demand, &symmetry, plan);
+	if (has_rails && !demand.single &&
+	    network_make(&trees, m, platform, n, FLOW_TREES, a))
+		try_reach(out, &least_s, wire, &trees, &demand, &symmetry, plan);
 	if (out->schedule.message != direct.message && (has_rails || all.nhubs > 0))
 		out->schedule = cut_messages(&out->schedule);
 }

@@ -1,4 +1,4 @@
-#include "flow/grow.h"
+#include "flow/trees.h"
 
 #include <math.h>
 
@@ -173,6 +173,15 @@ static bool send_supply(struct growth *f, const struct supply *s)
 
 /* --- all of it -------------------------------------------------------------------- */
 
+/* Sends a share of a datum over trees of nodes. */
+static bool send_over_nodes(struct growth *f, const struct supply *s,
+                            const struct datum *datum, int64_t number)
+{
+	return trees_send(f, f->over_nodes, s, &f->demand->party[datum->wanters],
+	                  datum->bytes / f->out->shares *
+	                          (double)f->symmetry->datum_orbit_size[number]);
+}
+
 /* Sends a share of a supply, and of all that symmetries turn it into. */
 static bool send_some(struct growth *f, int32_t supply)
 {
@@ -184,9 +193,13 @@ static bool send_some(struct growth *f, int32_t supply)
 	if (!f->trees)
 		return sym->supply_orbit[supply] != supply || send_supply(f, s);
 	for (int64_t i = 0; i < s->ndata && done; i++) {
+		int64_t number = f->first[supply] + i;
+
 		f->part.datum = i;
-		if (sym->datum_orbit[f->first[supply] + i] == f->first[supply] + i)
-			done = send_datum(f, s, &s->datum[i]);
+		if (sym->datum_orbit[number] == number)
+			done = f->over_nodes
+			               ? send_over_nodes(f, s, &s->datum[i], number)
+			               : send_datum(f, s, &s->datum[i]);
 	}
 	return done;
 }
@@ -243,6 +256,20 @@ static bool plan_work(struct growth *f)
 	return looks * f->out->shares <= LEAST_WORK_MAX;
 }
 
+/* Does the same for trees over nodes, whose shares are as many as rails ask for. */
+static bool plan_over_nodes(struct growth *f)
+{
+	int64_t devices = f->net->n > DEVICES_MIN ? f->net->n : DEVICES_MIN;
+
+	f->over_nodes = f->demand->single ? NULL : trees_new(f->net, f->arena);
+	if (!f->over_nodes)
+		return false;
+	f->trees = true;
+	*f->out = (struct forest){.shares = trees_shares(f->over_nodes)};
+	return f->out->shares * count_trees(f, true) * f->net->n <=
+	       devices * TREES_WORK_EACH;
+}
+
 /* Where the hops and parts of a share are. */
 struct span {
 	int64_t hops, hops_end, parts, parts_end;
@@ -287,7 +314,7 @@ static bool send_all(struct growth *f)
 
 	for (int32_t k = 0; k < shares && done; k++)
 		done = place_share(f, &span[k], k);
-	for (int32_t k = 0; k < shares / AGAIN_OF && done; k++) {
+	for (int32_t k = 0; k < shares / AGAIN_OF && done && !f->over_nodes; k++) {
 		take_back(f, &span[k]);
 		done = place_share(f, &span[k], k);
 	}
@@ -334,7 +361,7 @@ bool forest_make(struct forest *out, const struct network *network,
 	                   .arena = a,
 	                   .parts = parts,
 	                   .out = out};
-	bool done = plan_work(&f);
+	bool done = network->reach == FLOW_TREES ? plan_over_nodes(&f) : plan_work(&f);
 
 	if (!done)
 		return false;

@@ -127,7 +127,7 @@ static const int32_t *find_rails(struct making *k, int fabric, int32_t *rails)
 	int32_t *count = arena_alloc(k->arena, (size_t)before->ndomains, sizeof(*count));
 
 	*rails = 1;
-	for (size_t d = 0; d < n && fabric > 0 && k->reach == FLOW_RAILS; d++) {
+	for (size_t d = 0; d < n && fabric > 0 && k->reach != FLOW_ALL; d++) {
 		if (before->domain[d] >= 0)
 			rail[d] = count[before->domain[d]]++;
 		*rails = rail[d] >= *rails ? rail[d] + 1 : *rails;
@@ -206,7 +206,7 @@ bool network_make(struct network *out, const struct machine *m, const int32_t *p
 	out->port = arena_alloc(a, (size_t)n * (size_t)m->nfabrics, sizeof(*out->port));
 	if (!add_all(&k, out))
 		return false;
-	if (reach == FLOW_RAILS && (k.edges.n > 0 || !k.rails))
+	if (reach != FLOW_ALL && (k.edges.n > 0 || !k.rails))
 		return false;
 	out->nedges = (int32_t)k.edges.n;
 	out->edge = k.edges.at;

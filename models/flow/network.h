@@ -42,6 +42,7 @@ enum { FLOW_DEPTH_MAX = 64 }; /* messages of a tree behind one another */
 enum flow_reach {
 	FLOW_ALL,
 	FLOW_RAILS, /* those that are as many places behind the first of their nodes */
+	FLOW_TREES, /* the same, for trees over nodes (flow/trees.h) */
 	FLOW_REACHES
 };
 

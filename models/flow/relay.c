@@ -230,6 +230,7 @@ static void add_rounds(struct making *k)
 			plan_permute_parts(k->plan, t.list.at, t.list.n);
 	}
 	plan_pad(k->plan, &k->plan->to, NULL);
+	k->plan->step[k->plan->nsteps - 1].mesh = &k->problem->to_mesh;
 }
 
 /* Chooses how many chunks: as many as the schedule has, if there are not too many boxes. */
@@ -255,7 +256,7 @@ struct plan *relay_plan(const struct problem *p, const struct machine *m,
 	struct making k = {.problem = p, .arena = a};
 	struct network rails;
 
-	if (p->two_meshes || !network_make(&k.net, m, platform, p->ndevices, reach, a) ||
+	if (!network_make(&k.net, m, platform, p->ndevices, reach, a) ||
 	    !demand_make(&k.demand, p, a))
 		return NULL;
 	/* the symmetries of collective/scheduled.c */

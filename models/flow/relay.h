@@ -21,7 +21,8 @@ enum { RELAY_BOXES_MAX = 1 << 16, RELAY_CHUNKS_MAX = 4 };
 
 /*
  * Returns the finished plan, in the arena; NULL where the machine or the problem is none for
- * flows, or has two meshes. Device d of the problem is platform[d] of the machine.
+ * flows. Device d of the problem is platform[d] of the machine. Of two meshes any device
+ * relays, one that never has a tile as well.
  */
 struct plan *relay_plan(const struct problem *p, const struct machine *m,
                         const int32_t *platform, enum flow_reach reach, struct arena *a);

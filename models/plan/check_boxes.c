@@ -32,17 +32,24 @@ static bool box_inside(const int64_t *inner, const int64_t *outer, int rank)
 	return true;
 }
 
-/* Returns whether the device has the box, in its tile or beside it. */
-static bool has_box(const struct state *s, int32_t device, const int64_t *b)
+/* Returns whether the device has the box in its tile. */
+static bool tile_has(const struct state *s, int32_t device, const int64_t *b)
 {
 	const struct list *tile = state_tile(s, device);
-	bool in_tile = true;
 
 	for (int i = 0; i < s->rank; i++)
-		in_tile = in_tile && list_holds(tile[i], b[2 * i], b[2 * i + 1]);
-	for (const struct held *h = s->held[device]; h && !in_tile; h = h->next)
-		in_tile = box_inside(b, h->bounds, s->rank);
-	return in_tile;
+		if (!list_holds(tile[i], b[2 * i], b[2 * i + 1]))
+			return false;
+	return true;
+}
+
+/* Returns whether the device has the box beside its tile. */
+static bool is_held(const struct state *s, int32_t device, const int64_t *b)
+{
+	for (const struct held *h = s->held[device]; h; h = h->next)
+		if (box_inside(b, h->bounds, s->rank))
+			return true;
+	return false;
 }
 
 /* Returns whether the device holds all contributions to its elements. */
@@ -77,10 +84,12 @@ static bool check_transfer(struct state *s, int step, const struct transfer *t)
 	if (t->elements != box_elements(t->bounds, s->rank))
 		return state_wrong(s, step, "a box of another size than it says",
 		                   t->dst);
+	if (is_held(s, t->src, t->bounds))
+		return true;
 	if (!is_summed(s, t->src))
 		return state_wrong(s, step, "parts of an unreduced array travel",
 		                   t->src);
-	return has_box(s, t->src, t->bounds) ||
+	return tile_has(s, t->src, t->bounds) ||
 	       state_wrong(s, step, "a device sends what it does not have", t->src);
 }
 

@@ -83,6 +83,14 @@ SCHEDULED = [
     (8, "f32[4000,1009]", "x=4,y=2", "P('x','y')", "P('y','x')", "tpu-v5e:4x2"),
 ]
 
+TWO_MESHES = [
+    (8, "f32[8192,512]", "x=4", "P('x')", "y=4", "P()", "0-3", "4-7", "tpu-v5e:2x4"),
+    (8, "f32[8192,512]", "x=1", "P()", "y=8", "P()", "0", "0-7", "tpu-v5e:2x4"),
+    (8, "f32[8192,512]", "x=2,y=2", "P('x','y')", "z=6", "P(None,'z')", "0-3", "2-7",
+     "tpu-v5e:2x4"),
+    (16, "f32[8192,512]", "x=1", "P()", "y=16", "P()", "0", "0-15", "dgx-h100:2"),
+]
+
 # Arrays of one element, plans of no step, a sum that stays one, contributions of 16 bits.
 EDGES = [
     ("gather", 4, ["--array", "f32[]", "--mesh", "x=4", "--from", "P()", "--to", "P()"]),
@@ -94,6 +102,11 @@ EDGES = [
     *[("direct", n, ["--array", array, "--mesh", mesh, "--from", before, "--to", after,
                      "--platform", platform + "{scheduled=1}"])
       for n, array, mesh, before, after, platform in SCHEDULED],
+    # The same between two meshes: from one half to the other, from one device to all.
+    *[("direct", n, ["--array", array, "--mesh", mesh, "--from", before, "--to-mesh", other,
+                     "--to", after, "--devices", devices, "--to-devices", others,
+                     "--platform", platform + "{scheduled=1}"])
+      for n, array, mesh, before, other, after, devices, others, platform in TWO_MESHES],
     ("dtensor", 2, ["--array", "f16[6]", "--mesh", "x=2", "--from", "P(unreduced={'x'})",
                     "--to", "P('x')"]),
     ("dtensor", 2, ["--array", "c64[4]", "--mesh", "x=2", "--from", "P(unreduced={'x'})",
