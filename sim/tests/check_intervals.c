@@ -66,23 +66,24 @@ static void borrow_sends(void)
  * and, of another family, -0.4. Of all the quantiles are -0.4 and 0.3, and tau is
  * sqrt((0.2^2 + 0.1^2 + 0.3^2 + 0.4^2) / 4) = 0.27386. The three pairs of `tiny` have -0.2
  * and 0.3, so low is 3/8 x 0.2 + 5/8 x 0.4 = 0.325; its two of all-reduce 2/7 x 0.2 + 5/7 x
- * 0.325 and 2/7 x 0.1 + 5/7 x 0.3.
+ * 0.325 and 2/7 x 0.1 + 5/7 x 0.3. Its tau is sqrt((0.14 + 5 x 0.075) / 8) = 0.25372, that of
+ * `other` sqrt((0.16 + 5 x 0.075) / 6) = 0.29861, and of `*` sqrt(2) x 0.27386.
  *
- * Sets left out: of a, b, c, d others make half-widths of 0.4 below, 0.3 and 0.1
- * above, and 0.2 below, so only c, 0.3, and d, -0.4, lie beyond them:
- * sqrt(0.3^2 - 0.1^2) = 0.28284 over 1.28 x 0.26458, and sqrt(0.4^2 - 0.2^2) = 0.34641 over
- * 1.28 x 0.21602 x sqrt(2), 0.88585; of four pairs 0.8 x 5/4 is all, so that is the share.
- * Each interval has 1.28 x 0.88585 tau = 0.31053 as the other leg of a right triangle, `*`
- * sqrt(2) of that.
+ * Sets left out: others make half-widths for a of 0.42605 below, for b and c of 0.45393 and
+ * hypot(0.1, 1.28 x sqrt((0.05 + 5 x 0.07) / 7)) = 0.32191 above, for d of hypot(0.2, 1.28 x
+ * sqrt(2 x 0.14 / 3)) = 0.43922 below, so they are off by 0.46943, 0.2203, 0.93195 and
+ * 0.9107 of these: 0.93195 holds four of five. Each half-width is that much of the square root
+ * of h^2 + (1.28 tau)^2. The factors of three sets are 0.98821, 0.79526, 1.14557 and 1.32894,
+ * which hold the fourth each time.
  */
 START_TEST(table_by_hand)
 {
-	static const char wanted[] = TABLE "*,*,0,one,4,0.5521,1.7021\n"
-					   "other,*,0,one,1,0.6027,1.4898\n"
-					   "other,all-reduce,0,one,1,0.6027,1.4535\n"
-					   "tiny,*,0,one,3,0.6379,1.5400\n"
-					   "tiny,all-gather,0,one,1,0.6623,1.5400\n"
-					   "tiny,all-reduce,0,one,2,0.6542,1.4832\n";
+	static const char wanted[] = TABLE "*,*,0,one,4,0.5523,1.7160\n"
+					   "other,*,0,one,1,0.5971,1.5306\n"
+					   "other,all-reduce,0,one,1,0.5971,1.5003\n"
+					   "tiny,*,0,one,3,0.6517,1.5099\n"
+					   "tiny,all-gather,0,one,1,0.6743,1.5099\n"
+					   "tiny,all-reduce,0,one,2,0.6668,1.4593\n";
 	struct validation *v = open_csv(HEADER "a,S,1,4,all-reduce,64,20,\n"
 					       "b,S,1,4,all-reduce,64,20,\n"
 					       "b,S,1,4,all-reduce,128,20,\n"
@@ -102,12 +103,14 @@ START_TEST(table_by_hand)
 
 	intervals_print(&out, v, fit, 2, "a command");
 	ck_assert(strstr(out.s, "Written by `a command`.\n") != NULL);
+	ck_assert(strstr(out.s, "# Of 4 pairs of a set and a collective below 1 MiB they "
+	                        "hold 100.0 %, without the set.\n") != NULL);
 	first = strstr(out.s, TABLE);
 	ck_assert_ptr_nonnull(first);
 	ck_assert_msg(!strcmp(first, wanted), "%s", first);
 	/*
-	 * Over several nodes e = 0.5 alone: low hypot(0, 1.28 x 0.5), times sqrt(2) in `*` and
-	 * in sends, whose cost is another family's.
+	 * Over several nodes e = 0.5 alone: low hypot(0, 1.28 x 0.5), with sqrt(2) times that in
+	 * `*` and in sends, whose cost is another family's.
 	 */
 	borrow_sends();
 	tiny[0] = (struct fit_residual){&p[5], 0.5};
