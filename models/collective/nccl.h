@@ -260,6 +260,7 @@ struct nccl_sends {
 	double most_bytes; /* of a message inside a node */
 	int32_t ranks;     /* devices that send or receive in the whole step */
 	bool several;      /* nodes in the step: some message of it crosses a network */
+	bool later;        /* a round after the first of a call, which that has paid for */
 };
 
 /* Stores `ranks` and `several` of a schedule, and clears the rest. */
@@ -340,7 +341,7 @@ struct nccl_caller {
 	double launch_s;     /* in place of the platform's; 0: the platform's */
 	double call_s;       /* beside the launch */
 	double ll_step_us;   /* of a step of LL inside a node, at least */
-	double node_sends_s; /* of an all-to-all among devices of one process */
+	double node_sends_s; /* of sends to several peers among devices of one process */
 	bool unregistered;   /* buffers: switches cannot multicast into them */
 	/*
 	 * How many times as long as for eight devices wires take on Hopper, for groups of
@@ -359,6 +360,12 @@ extern const struct nccl_caller nccl_callers[LAUNCH_MODES];
 
 /* Returns the microseconds of a step inside a node for the machine's caller. */
 double nccl_inside_us(const struct nccl_group *g, enum nccl_kind kind, enum protocol p);
+
+/*
+ * Returns what the machine's caller adds to sends to several peers inside a node, where one
+ * process runs all devices of it.
+ */
+double nccl_node_sends_s(const struct machine *m);
 
 /* Returns how many times as long as links say the wires of one node take for the caller. */
 double nccl_slow_wires(const struct nccl_group *g, bool reduces);

@@ -125,6 +125,14 @@ double nccl_slow_wires(const struct nccl_group *g, bool reduces)
 	return reduces ? slow * caller->reduce_wires : slow;
 }
 
+/* Hosts have 16 GPUs or fewer; a larger node is a rack, whose trays are hosts. */
+double nccl_node_sends_s(const struct machine *m)
+{
+	bool host = m->ndevices <= 16 * m->fabric[0].ndomains;
+
+	return host ? nccl_callers[m->launch].node_sends_s : 0;
+}
+
 double nccl_far_ring(double cc)
 {
 	return cc > 0 && cc < 80 ? 1.9 : 1.4;

@@ -179,17 +179,6 @@ static void sends_messages(struct schedule *out, const struct nccl_group *g, enu
 				send_pair(out, g, i, k, bytes / g->n);
 }
 
-/*
- * Returns whether one process of the host runs all devices of the group. Hosts have 16 GPUs
- * or fewer; a larger node is a rack, whose trays are hosts.
- */
-static bool one_process(const struct nccl_group *g)
-{
-	const struct fabric *inside = &g->machine->fabric[0];
-
-	return g->nodes == 1 && g->machine->ndevices <= 16 * inside->ndomains;
-}
-
 static double sends_steps_s(const struct nccl_group *g, enum op op, enum protocol p)
 {
 	const double *tuning = g->machine->tuning.value;
@@ -202,7 +191,7 @@ static double sends_steps_s(const struct nccl_group *g, enum op op, enum protoco
 			fewest = g->start[k + 1] - g->start[k];
 	return (g->per_node - 1) * tuning[TUNING_SEND_S] +
 	       (g->n - fewest) * tuning[TUNING_NET_SEND_S] +
-	       (one_process(g) ? nccl_callers[g->machine->launch].node_sends_s : 0);
+	       (g->nodes == 1 ? nccl_node_sends_s(g->machine) : 0);
 }
 
 static double sends_large_s(const struct nccl_group *g, double bytes)

@@ -241,6 +241,8 @@ void nccl_sends_cost(double *delay_s, double *least_s, const struct machine *m,
 	          sends->across * tuning[TUNING_NET_SEND_S];
 	if (!sends->several)
 		peers_s += nccl_sends_large_s(m, sends->inside, sends->most_bytes);
+	if (!sends->several && !sends->later && sends->inside > 1)
+		peers_s += nccl_node_sends_s(m);
 	fill_s = sends->network ? 0 : 2 * sqrt(wire_s * tuning[TUNING_FILL_S]);
 	*delay_s = fmax(0, peers_s - route_s) + fill_s;
 }
@@ -266,6 +268,7 @@ void nccl_sends_task(struct schedule *s, struct task *t, struct nccl_wire *wire,
 {
 	struct nccl_sends sends = {.ranks = step->ranks,
 	                           .several = step->several,
+	                           .later = step->later,
 	                           .network = again && step->several};
 	double wire_s, route_s;
 

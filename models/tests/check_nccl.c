@@ -206,7 +206,10 @@ START_TEST(callers)
 }
 END_TEST
 
-/* An all-to-all has 15 us more from XLA where one process runs all of its devices. */
+/*
+ * An all-to-all has 15 us more from XLA where one process runs all of its devices, and so has an
+ * exchange of several peers, but not one of pairs, which is a permute of the compiler.
+ */
 START_TEST(callers_of_sends)
 {
 	for (int gpus = 16; gpus <= 17; gpus++) {
