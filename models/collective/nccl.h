@@ -264,6 +264,7 @@ struct nccl_sends {
 		across;    /* most messages of any device, inside nodes and across */
 	bool network;      /* some message crosses a network */
 	double most_bytes; /* of a message inside a node */
+	double most_across_bytes; /* of one across a network */
 	int32_t ranks;     /* devices that send or receive in the whole step */
 	bool several;      /* nodes in the step: some message of it crosses a network */
 };
@@ -304,6 +305,9 @@ double nccl_channels_s(const struct machine *m, int32_t ranks, int32_t peers,
  * wires are busy. A send to one peer was measured to take neither.
  */
 double nccl_sends_large_s(const struct machine *m, int32_t peers, double bytes);
+
+/* Returns the same of sends across a network, above 16 KiB: a step of Simple beyond one of LL. */
+double nccl_sends_far_s(const struct machine *m, double bytes);
 
 /* --- the library's own model (nccl_tuner.c) --------------------------------------- */
 

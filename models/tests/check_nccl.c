@@ -340,6 +340,7 @@ END_TEST
 
 /* What a step of Simple takes beyond one of LL: base and NVLink of the library's model. */
 #define SIMPLE_S (1e-6 * (8.4 - 6.6 + (3.4 - 0.6) * STEP))
+#define FAR_SIMPLE_S (1e-6 * (8.4 - 6.6 + (14 - 2.7) * NET_STEP))
 
 /*
  * An all-to-all of S: inside S(g-1)/n and the same for each other node (what is for the
@@ -354,8 +355,10 @@ START_TEST(all_to_all_times)
 		struct lowered l;
 		double w = sizes[i] * (g - 1) / n * m / nvlink.bandwidth_Bps, fill_s = 0;
 		double peers_s = (g - 1) * SEND_S + (n - g) * NET_SEND_S;
-		/* Of one node those above 512 KiB take Simple. */
-		double simple_s = m == 1 && sizes[i] / n > 512 * 1024 ? SIMPLE_S : 0;
+		/* Of one node those above 512 KiB take Simple, of several above 16 KiB. */
+		double simple_s = m > 1 && sizes[i] / n > 16384   ? FAR_SIMPLE_S
+		                  : m == 1 && sizes[i] / n > 524288 ? SIMPLE_S
+		                                                    : 0;
 		double route_s = 2 * (m > 1 ? nic.latency_s : nvlink.latency_s);
 
 		machine->tuning.value[TUNING_CHANNEL_BPS] = 0;
