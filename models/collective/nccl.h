@@ -16,7 +16,8 @@
  * chunks of c over D hops, each with an overhead o: (D - 1 + W/c)(o + c/B) is smallest
  * for the best c, (sqrt(w) + sqrt(fill))^2 with w = W/B and fill = (D - 1) o.
  * Chunks of 64 KiB to 4 MiB exist; where the best one is another, sizes far from those
- * it was fitted on, the term is a little too small.
+ * it was fitted on, the term is a little too small. Trees with Simple have chunks of one
+ * size, and another term in its place (nccl_tree.c).
  *
  * The constants step, net_step, fill_s, net_fill_s and those of sends are the
  * platform's (array/tuning.h). Bytes: V the gathered array, S the send buffer, as in
@@ -157,6 +158,11 @@ struct nccl_algorithm {
 	 */
 	double (*meet_s)(const struct nccl_group *g, enum op op, enum protocol p,
 	                 double bytes);
+	/*
+	 * Returns the seconds that the first chunk takes beside the wires, where chunks
+	 * have one size; < 0 where the best chunk is taken. NULL: it always is.
+	 */
+	double (*chunks_s)(const struct nccl_group *g, enum protocol p, double bytes);
 	/* Returns what its steps take more where the messages are large; NULL: nothing. */
 	double (*large_s)(const struct nccl_group *g, double bytes);
 };
@@ -258,6 +264,7 @@ struct nccl_sends {
 		across;    /* most messages of any device, inside nodes and across */
 	bool network;      /* some message crosses a network */
 	double most_bytes; /* of a message inside a node */
+	double most_across_bytes; /* of one across a network */
 	int32_t ranks;     /* devices that send or receive in the whole step */
 	bool several;      /* nodes in the step: some message of it crosses a network */
 	bool later;        /* a round after the first of a call, which that has paid for */
@@ -300,6 +307,9 @@ double nccl_channels_s(const struct machine *m, int32_t ranks, int32_t peers,
  */
 double nccl_sends_large_s(const struct machine *m, int32_t peers, double bytes);
 
+/* Returns the same of sends across a network, above 16 KiB: a step of Simple beyond one of LL. */
+double nccl_sends_far_s(const struct machine *m, double bytes);
+
 /* --- the library's own model (nccl_tuner.c) --------------------------------------- */
 
 /* Channels that the library's search finds, and the speed of each. */
@@ -329,6 +339,9 @@ double nccl_tuner_us(const struct nccl_case *c, enum nccl_kind kind, enum protoc
  * (graph_channels and so on of array/tuning.h), those it does not by the rules here.
  */
 struct nccl_case nccl_case_of(const struct nccl_group *g, enum op op, double bytes);
+
+/* Returns the channels of rings and trees over several nodes, stated or by the rules. */
+int nccl_net_channels(const struct nccl_group *g);
 
 /* --- who calls (nccl_data.c) ------------------------------------------------------ */
 
@@ -390,6 +403,7 @@ struct nccl_data {
 	double nvls_fill_us; /* of each device; measured, not in the library's source */
 	/* By floor(log2(bytes / 64)). */
 	double tree_correction[PROTOCOLS][23];
+	double nvlink_GBps[NCCL_GENERATIONS]; /* of one link */
 	struct nccl_graph one_node[NCCL_GENERATIONS], nvls[NCCL_GENERATIONS];
 	int channels_across[NCCL_GENERATIONS];
 };

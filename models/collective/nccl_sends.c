@@ -8,8 +8,9 @@
  *           (g-1)/g more. Across, over the rails: S(n-g)/n from each device, over the
  *           share that plain sends reach of a NIC
  *   cost    (g-1) send_s + (n-g) net_send_s + w + 2 sqrt(w fill), fill 0 for m > 1, and
- *           what the caller adds where one process runs all devices; m = 1: w is what
- *           channels take, if that is more (nccl_channels_s())
+ *           what the caller adds where one process runs all devices, and a step of Simple
+ *           where messages are too large for LL; m = 1: w is what channels take, if that is
+ *           more (nccl_channels_s())
  *   need    3S on every device
  * On switches, only what each port carries counts: one message to the next device of
  * the node and one to the next node stand for all. Elsewhere messages run between the
@@ -196,7 +197,7 @@ static double sends_steps_s(const struct nccl_group *g, enum op op, enum protoco
 
 static double sends_large_s(const struct nccl_group *g, double bytes)
 {
-	return g->nodes > 1 ? 0
+	return g->nodes > 1 ? nccl_sends_far_s(g->machine, bytes / g->n)
 	                    : nccl_sends_large_s(g->machine, g->n - 1, bytes / g->n);
 }
 

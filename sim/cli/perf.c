@@ -320,6 +320,7 @@ static enum status run_open(struct run *r, const struct options *o, struct error
 		return e->code;
 	machine = r->clocks.platform->machine;
 	command_note(machine->name, machine->note);
+	command_ranking_note(spec, o->set.at, o->set.n, o->library.algorithm);
 	if (library_set(machine, &o->library, NULL, e) != OK)
 		return e->code;
 	if (likely_read(&r->likely, r->arena, e) != OK)

@@ -120,6 +120,7 @@ static enum status open_plan_platform(struct session *s, const struct options *o
 	if (library_of_plans(s->clocks.platform->machine, &library, NULL, e) != OK)
 		return e->code;
 	command_note(s->machine->name, s->machine->note);
+	command_ranking_note(platform, o->set.at, o->set.n, o->library.algorithm);
 	bench_init(&s->bench, s->machine);
 	for (int i = 0; i < n; i++)
 		clocks_bench(&s->clocks, &s->bench, clock[i]);
