@@ -19,7 +19,7 @@ struct sets {
 	int n;
 	struct action whole[SETS_OF];
 	struct keys seen;
-	uint64_t cut; /* what states of the set cut that is gone through */
+	uint64_t cut;     /* what states of the set cut that is gone through */
 	uint64_t allowed; /* sets are of these */
 };
 
@@ -86,7 +86,8 @@ static bool list_values(struct sets *k)
 	const struct graph *g = c->graph;
 
 	for (int32_t v = 0; v < g->value.n; v++)
-		for (int axis = 0; axis < c->naxes && search_stands_for_like(g, v); axis++) {
+		for (int axis = 0; axis < c->naxes && search_stands_for_like(g, v);
+		     axis++) {
 			bool may = false;
 
 			for (int32_t d = 0; d < g->value.at[v].type->rank; d++)
@@ -94,7 +95,8 @@ static bool list_values(struct sets *k)
 			if (may && k->n == SETS_OF)
 				return false;
 			if (may)
-				k->whole[k->n++] = (struct action){ACTION_WHOLE, v, axis};
+				k->whole[k->n++] =
+					(struct action){ACTION_WHOLE, v, axis};
 		}
 	return true;
 }

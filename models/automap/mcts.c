@@ -12,7 +12,7 @@
 #include <math.h>
 
 enum {
-	WAY_MAX = 64,  /* actions of an episode */
+	WAY_MAX = 64,   /* actions of an episode */
 	IDLE_MAX = 200, /* episodes without a new state, after which a goal is done */
 	/* Evaluations that are for cuts alone, and the part of more that is for values to keep whole. */
 	CUTS_FIRST = 1000,
@@ -300,7 +300,8 @@ static void apply_whole(struct search *s)
 void search_mcts(struct search *s)
 {
 	struct rng *rng = rng_new(s->rng_seed);
-	int64_t mark = cutting_mark(s->cutting), budget = s->budget > 0 ? s->budget : 2000;
+	int64_t mark = cutting_mark(s->cutting),
+		budget = s->budget > 0 ? s->budget : 2000;
 	int64_t cuts = budget - budget / WHOLE_PART;
 
 	if (cuts < CUTS_FIRST)

@@ -21,7 +21,8 @@
  *               second
  *
  * The better of two states is the one that fits, or is nearer to it, then the faster one,
- * then the one of less memory; of answers see search_compare_answers. Budgets count evaluations; equal seeds give equal answers.
+ * then the one of less memory; of answers see search_compare_answers. Budgets count evaluations;
+ * equal seeds give equal answers.
  */
 #ifndef SHARDSIM_AUTOMAP_SEARCH_H
 #define SHARDSIM_AUTOMAP_SEARCH_H

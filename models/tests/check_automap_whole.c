@@ -21,12 +21,13 @@ static void teardown(void)
 static struct search run(enum how how, const struct graph *g, struct plain_machine *m,
                          double limit, bool whole)
 {
-	return automap_search(arena, how, g, m,
-	                      (struct search){.cutting = automap_cutting(arena, g, 1, m->size),
-	                                      .memory_limit_bytes = limit,
-	                                      .budget = how == MCTS ? 2000 : 0,
-	                                      .rng_seed = 1,
-	                                      .whole = whole});
+	return automap_search(
+		arena, how, g, m,
+		(struct search){.cutting = automap_cutting(arena, g, 1, m->size),
+	                        .memory_limit_bytes = limit,
+	                        .budget = how == MCTS ? 2000 : 0,
+	                        .rng_seed = 1,
+	                        .whole = whole});
 }
 
 /* Counts with data parallelism behind a value, by its number in the flat program, kept whole. */
@@ -85,23 +86,28 @@ END_TEST
 static const char *const toys[] = {
 	"HloModule m\nENTRY e {\n%x = f32[64,256] parameter(0)\n%w = f32[256,256] "
 	"parameter(1)\n%v = f32[256,256] parameter(2)\n%y = f32[64,256] dot(%x, %w), "
-	"lhs_contracting_dims={1}, rhs_contracting_dims={0}\n%t = f32[64,256] tanh(%y)\n"
+	"lhs_contracting_dims={1}, rhs_contracting_dims={0}\n%t = f32[64,256] "
+        "tanh(%y)\n"
 	"ROOT %z = f32[64,256] dot(%t, %v), lhs_contracting_dims={1}, "
 	"rhs_contracting_dims={0}\n}\n",
 	"HloModule m\nENTRY e {\n%x = f32[64,512] parameter(0)\n%w = f32[512,2048] "
 	"parameter(1)\n%y = f32[64,2048] dot(%x, %w), lhs_contracting_dims={1}, "
 	"rhs_contracting_dims={0}\n%t = f32[2048,64] transpose(%y), dimensions={1,0}\n"
-	"%g = f32[512,64] dot(%w, %t), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+	"%g = f32[512,64] dot(%w, %t), lhs_contracting_dims={1}, "
+        "rhs_contracting_dims={0}\n"
 	"ROOT %s = f32[512,512] dot(%g, %x), lhs_contracting_dims={1}, "
 	"rhs_contracting_dims={0}\n}\n",
 	"HloModule m\nENTRY e {\n%x = f32[128,128] parameter(0)\n%w = f32[128,128] "
 	"parameter(1)\n%y = f32[128,128] dot(%x, %w), lhs_contracting_dims={1}, "
-	"rhs_contracting_dims={0}\n%a = f32[128,128] add(%y, %x)\n%b = f32[128,128] dot(%a, "
-	"%y), lhs_contracting_dims={1}, rhs_contracting_dims={0}\nROOT %c = f32[128,128] "
+	"rhs_contracting_dims={0}\n%a = f32[128,128] add(%y, %x)\n%b = f32[128,128] "
+        "dot(%a, "
+	"%y), lhs_contracting_dims={1}, rhs_contracting_dims={0}\nROOT %c = "
+        "f32[128,128] "
 	"subtract(%b, %w)\n}\n"};
 
 /* The best of all sets of values, one after another, and all cuts behind each. */
-static struct evaluation best_of_sets(const struct graph *g, struct plain_machine *m, double limit)
+static struct evaluation best_of_sets(const struct graph *g, struct plain_machine *m,
+                                      double limit)
 {
 	struct evaluation best = {0};
 	const struct search by = {.memory_limit_bytes = limit};
@@ -142,7 +148,8 @@ START_TEST(finds_what_to_keep_whole)
 			{i & 1 ? 2e9 : 200e9}, 1e-6, 1e12, 1e11, {4}};
 		struct search s = run(EXHAUSTIVE, g, &machine, 0, false);
 		double limit = i & 2 ? .5 * s.known.at[0].peak_bytes : 0;
-		struct evaluation without = run(EXHAUSTIVE, g, &machine, limit, false).best;
+		struct evaluation without =
+			run(EXHAUSTIVE, g, &machine, limit, false).best;
 		struct evaluation wanted = best_of_sets(g, &machine, limit);
 
 		s = run(EXHAUSTIVE, g, &machine, limit, true);
