@@ -12,8 +12,11 @@
 #include <math.h>
 
 enum {
-	WAY_MAX = 64,  /* actions of an episode */
-	IDLE_MAX = 200 /* episodes without a new state, after which a goal is done */
+	WAY_MAX = 64,   /* actions of an episode */
+	IDLE_MAX = 200, /* episodes without a new state, after which a goal is done */
+	/* Evaluations that are for cuts alone, and the part of more that is for values to keep whole. */
+	CUTS_FIRST = 1000,
+	WHOLE_PART = 4
 };
 
 /* How much a branch that was tried seldom is preferred (UCT's constant), and the draw. */
@@ -39,6 +42,8 @@ struct tree {
 	LIST(struct node *) node;
 	struct rng *rng;
 	double time_s, peak_bytes; /* of the first state of the goal */
+	/* Of the last goal: values that may be kept whole, and the way that is gone behind them. */
+	const struct actions *whole, *behind;
 	/* The best state for the goal. */
 	double best;
 	struct actions way;
@@ -55,11 +60,36 @@ static double reward_of(const struct tree *t, const struct evaluation *e)
 	return 1 / (1 + cost * cost);
 }
 
+/* What may be done in a state: cuts along the goal's axis, or values that may still be kept whole. */
+static void list_actions(struct actions *out, const struct tree *t)
+{
+	const struct cutting *c = t->s->cutting;
+
+	if (!t->whole) {
+		search_actions(out, t->s, 1u << t->goal.axis);
+		return;
+	}
+	out->at.n = 0;
+	for (int64_t i = 0; i < t->whole->at.n; i++) {
+		struct action a = t->whole->at.at[i];
+
+		if (!(c->atomic[a.dim] >> a.axis & 1))
+			*list_add(&out->at, NULL) = a;
+	}
+}
+
 /* Looks at the state, and remembers it if it is the best for the goal. */
 static double look(struct tree *t, bool *fresh)
 {
-	struct evaluation e = search_look(t->s, fresh);
-	double r = reward_of(t, &e);
+	int64_t mark = cutting_mark(t->s->cutting), length = t->s->path.at.n;
+	struct evaluation e;
+	double r;
+
+	for (int64_t i = 0; t->behind && i < t->behind->at.n; i++)
+		action_apply(t->s, t->behind->at.at[i]);
+	e = search_look(t->s, fresh);
+	action_undo(t->s, mark, length);
+	r = reward_of(t, &e);
 
 	if (r > t->best) {
 		t->best = r;
@@ -82,7 +112,7 @@ static int32_t node_of(struct tree *t, bool *fresh)
 	if (!*fresh)
 		return number;
 	n = arena_alloc(t->s->arena, 1, sizeof(*n));
-	search_actions(&next, t->s, 1u << t->goal.axis);
+	list_actions(&next, t);
 	for (int64_t i = 0; i < next.at.n; i++)
 		*list_add(&n->branch, t->s->arena) = (struct branch){next.at.at[i], -1};
 	xfree(next.at.at);
@@ -153,7 +183,7 @@ static double roll_out(struct tree *t)
 	bool fresh;
 
 	for (int i = 0; i < WAY_MAX; i++) {
-		search_actions(&next, t->s, 1u << t->goal.axis);
+		list_actions(&next, t);
 		if (!next.at.n || rng_uniform(t->rng) < STOP)
 			break;
 		action_apply(t->s, next.at.at[rng_below(t->rng, (uint32_t)next.at.n)]);
@@ -200,27 +230,71 @@ static void episode(struct tree *t)
 	action_undo(t->s, mark, length);
 }
 
+static void run_tree(struct tree *t, struct evaluation first, int64_t until)
+{
+	int idle = 0;
+
+	t->time_s = first.step_s;
+	t->peak_bytes = first.peak_bytes;
+	while (t->s->evaluations < until && idle < IDLE_MAX) {
+		int64_t before = t->s->evaluations;
+
+		episode(t);
+		idle = t->s->evaluations > before ? 0 : idle + 1;
+	}
+}
+
 /* Searches for one goal from the current state, and goes to the best that was found. */
 static void pursue(struct search *s, struct goal goal, struct rng *rng, int64_t until)
 {
 	struct tree t = {
 		.s = s, .goal = goal, .keys.arena = s->arena, .rng = rng, .best = -1};
-	struct evaluation first;
 	int64_t length = s->path.at.n;
-	int idle = 0;
 	bool fresh;
 
-	first = search_look(s, &fresh);
-	t.time_s = first.step_s;
-	t.peak_bytes = first.peak_bytes;
-	while (s->evaluations < until && idle < IDLE_MAX) {
-		int64_t before = s->evaluations;
-
-		episode(&t);
-		idle = s->evaluations > before ? 0 : idle + 1;
-	}
+	run_tree(&t, search_look(s, &fresh), until);
 	for (int64_t i = length; i < t.way.at.n; i++)
 		action_apply(s, t.way.at.at[i]);
+}
+
+/* Keeps values whole before the best way so far, from the first state on. */
+static void keep_whole(struct search *s, struct rng *rng, int64_t until)
+{
+	struct actions whole = {0}, behind = {0};
+	struct tree t = {.s = s,
+	                 .goal = {0, GOAL_MEMORY},
+	                 .keys.arena = s->arena,
+	                 .rng = rng,
+	                 .best = -1,
+	                 .whole = &whole,
+	                 .behind = &behind};
+
+	for (int64_t i = 0; i < s->actions.at.n; i++)
+		*list_add(&behind.at, s->arena) = s->actions.at.at[i];
+	search_list_cut(&whole, s);
+	if (whole.at.n)
+		run_tree(&t, s->best, until);
+	xfree(whole.at.at);
+}
+
+/* Goal after goal, each with its part of what is left until there were so many evaluations. */
+static void pursue_all(struct search *s, struct rng *rng, int64_t until)
+{
+	for (int i = 0; i < s->ngoals; i++)
+		pursue(s, s->goal[i], rng,
+		       s->evaluations + (until - s->evaluations) / (s->ngoals - i));
+}
+
+/* The values that the best state keeps whole, on their own. */
+static void apply_whole(struct search *s)
+{
+	struct actions best = {0};
+
+	for (int64_t i = 0; i < s->actions.at.n; i++)
+		if (s->actions.at.at[i].group == ACTION_WHOLE)
+			*list_add(&best.at, s->arena) = s->actions.at.at[i];
+	for (int64_t i = 0; i < best.at.n; i++)
+		action_apply(s, best.at.at[i]);
 }
 
 void search_mcts(struct search *s)
@@ -228,10 +302,19 @@ void search_mcts(struct search *s)
 	struct rng *rng = rng_new(s->rng_seed);
 	int64_t mark = cutting_mark(s->cutting),
 		budget = s->budget > 0 ? s->budget : 2000;
+	int64_t cuts = budget - budget / WHOLE_PART;
 
-	for (int i = 0; i < s->ngoals; i++)
-		pursue(s, s->goal[i], rng,
-		       s->evaluations + (budget - s->evaluations) / (s->ngoals - i));
-	rng_free(rng);
+	if (cuts < CUTS_FIRST)
+		cuts = budget < CUTS_FIRST ? budget : CUTS_FIRST;
+	if (!s->whole)
+		cuts = budget;
+	pursue_all(s, rng, cuts);
 	action_undo(s, mark, 0);
+	if (cuts < budget) {
+		keep_whole(s, rng, s->evaluations + (budget - s->evaluations) / 2);
+		apply_whole(s);
+		pursue_all(s, rng, budget);
+		action_undo(s, mark, 0);
+	}
+	rng_free(rng);
 }

@@ -5,10 +5,10 @@
 #include <string.h>
 
 /* Names of JAX (flax, optax), PyTorch and MaxText: of parameters, and of states. */
-static const char parameter_names[] =
-	"(params?[^a-z]|weight|kernel|bias|embedding|(^|[^a-z])scale|(^|[^a-z])model[.]|layers?[._[])";
-static const char state_names[] =
-	"(opt_state|exp_avg|momentum|moment[^a-z]|[.](mu|nu|master|mean|square)([^a-z]|$))";
+static const char parameter_names[] = "(params?[^a-z]|weight|kernel|bias|embedding|(^|["
+                                      "^a-z])scale|(^|[^a-z])model[.]|layers?[._[])";
+static const char state_names[] = "(opt_state|exp_avg|momentum|moment[^a-z]|[.](mu|nu|"
+                                  "master|mean|square)([^a-z]|$))";
 
 struct span argument_name(const struct program *p, int32_t argument)
 {
@@ -178,11 +178,13 @@ static bool is_weight(const struct graph *g, struct walk *w, int32_t value)
 		const struct graph_value *v = &g->value.at[w->queue[i]];
 
 		for (int32_t k = 0; k < v->nusers; k++) {
-			const struct graph_op *o = &g->op.at[g->user.at[v->first_user + k]];
+			const struct graph_op *o =
+				&g->op.at[g->user.at[v->first_user + k]];
 			const struct graph_tensor *t = &g->tensor.at[o->first_tensor];
 
 			for (int32_t n = 0; n < o->nin; n++)
-				found |= t[n].value == w->queue[i] && reads_weight(g, o, n);
+				found |= t[n].value == w->queue[i] &&
+				         reads_weight(g, o, n);
 			if (only_forms(g, o))
 				walk_to(w, t[o->nin].value);
 		}
@@ -217,7 +219,8 @@ static bool is_updated(const struct graph *g, struct walk *w, int32_t value)
 
 		found = v->result && v->op >= 0;
 		for (int32_t k = 0; k < v->nusers; k++) {
-			const struct graph_op *o = &g->op.at[g->user.at[v->first_user + k]];
+			const struct graph_op *o =
+				&g->op.at[g->user.at[v->first_user + k]];
 			int32_t made = g->tensor.at[o->first_tensor + o->nin].value;
 
 			if (opcode_class(op_of(g, o)->code) == CLASS_ELEMENTWISE &&
@@ -249,7 +252,8 @@ static bool is_spread(const struct graph *g, int32_t value)
 	const struct graph_value *v = &g->value.at[value];
 
 	for (int32_t k = 0; k < v->nusers; k++)
-		if (op_of(g, &g->op.at[g->user.at[v->first_user + k]])->code == HLO_BROADCAST)
+		if (op_of(g, &g->op.at[g->user.at[v->first_user + k]])->code ==
+		    HLO_BROADCAST)
 			return true;
 	return false;
 }
@@ -335,7 +339,8 @@ static void find_batches(const struct graph *g, struct arena *a, bool *has)
 		const struct graph_op *o = &g->op.at[i];
 
 		for (int32_t t = o->nin; t < o->nin + o->nout; t++) {
-			const struct graph_tensor *tensor = &g->tensor.at[o->first_tensor + t];
+			const struct graph_tensor *tensor =
+				&g->tensor.at[o->first_tensor + t];
 			int32_t rank = g->value.at[tensor->value].type->rank;
 
 			for (int32_t d = 0; d < rank && tensor->first_dim >= 0; d++)
@@ -352,7 +357,8 @@ static void find_batches(const struct graph *g, struct arena *a, bool *has)
 /* Of a program without gradients: what has nothing of the first dimension of its results. */
 static bool by_batches(struct graph *g, struct arena *a, enum group_role *role)
 {
-	bool *batch = arena_alloc(a, (size_t)g->value.n + 1, sizeof(*batch)), any = false;
+	bool *batch = arena_alloc(a, (size_t)g->value.n + 1, sizeof(*batch)),
+	     any = false;
 
 	find_batches(g, a, batch);
 	for (int64_t i = 0; i < g->group.n; i++) {
@@ -392,7 +398,8 @@ static void find_states(struct graph *g, struct arena *a)
 		const struct graph_group *group = &g->group.at[i];
 
 		for (int32_t k = 0; k < group->n && group->role == ROLE_PARAMETER; k++) {
-			int32_t next = g->value.at[g->member.at[group->first + k]].turns_into;
+			int32_t next =
+				g->value.at[g->member.at[group->first + k]].turns_into;
 
 			if (next >= 0)
 				claim_states(g, &w, next, i);
@@ -441,14 +448,16 @@ enum status graph_weights(struct graph *g, struct arena *a, const char *const *r
 				matches[k] = found = true;
 		regfree(&re);
 		if (!found)
-			return error_set(e, E_TYPE, where_option("--weights", regex[i]),
-			                 "no argument has such a name, expected one like %s",
-			                 g->group.n ? name_of(a, g, 0) : "none, as there are none");
+			return error_set(
+				e, E_TYPE, where_option("--weights", regex[i]),
+				"no argument has such a name, expected one like %s",
+				g->group.n ? name_of(a, g, 0)
+					   : "none, as there are none");
 	}
 	for (int64_t k = 0; k < g->group.n; k++) {
 		enum group_role *role = &g->group.at[k].role;
 
-		*role = matches[k]           ? ROLE_PARAMETER
+		*role = matches[k]            ? ROLE_PARAMETER
 		        : *role == ROLE_STATE ? ROLE_STATE
 		                              : ROLE_DATA;
 	}

@@ -7,17 +7,22 @@
  * evaluated again. The worklist has data and parameters; states of the optimizer follow
  * these, or are cut while their parameters stay whole. What tactics have cut before stays.
  *
+ * Values that are kept whole (cutting_atomic), in all layers, are decided on before all cuts, which
+ * loses nothing: what was cut by then would not be kept whole.
+ *
  *   exhaustive  every state that actions lead to, in any order
  *   mcts        UCT (Kocsis and Szepesvari 2006) with a table of states, one goal after
  *               another: each axis for time, then each axis for memory (the meta-controller
- *               of arXiv 2210.06352, 2.2)
+ *               of arXiv 2210.06352, 2.2); then sets of values to keep whole before the best
+ *               way so far, and all goals once more behind the best of these
  *   structure   actions that lead to the same state are one. Those that change how ops of the
  *               passes run are searched with a beam; those that change only where parameters
  *               are kept are independent of each other, and are added by what they save per
  *               second
  *
  * The better of two states is the one that fits, or is nearer to it, then the faster one,
- * then the one of less memory; of answers see search_compare_answers. Budgets count evaluations; equal seeds give equal answers.
+ * then the one of less memory; of answers see search_compare_answers. Budgets count evaluations;
+ * equal seeds give equal answers.
  */
 #ifndef SHARDSIM_AUTOMAP_SEARCH_H
 #define SHARDSIM_AUTOMAP_SEARCH_H
@@ -67,7 +72,7 @@ struct search {
 	int nstart;
 	const struct tactic *start;
 	const struct actions *seed; /* behind these, actions of ours; NULL: none */
-	bool whole; /* structure: keep values whole, last, where that is better */
+	bool whole; /* keep values whole, too, besides cutting arguments */
 	int ngoals; /* 0: the usual ones */
 	struct goal goal[GOALS_MAX];
 	/* Called with every better state; NULL: nobody is. */
@@ -79,7 +84,8 @@ struct search {
 	int64_t evaluations, states,
 		best_at; /* best_at: evaluations until it was found */
 	bool complete;   /* all states were seen */
-	/* Private to search*.c, mcts.c, structure.c, exhaust.c. */
+	bool cuts_complete; /* those, at least, that cuts alone lead to */
+	/* Private to search.c, mcts.c, structure.c, exhaust.c, whole.c. */
 	struct arena *arena;
 	struct keys *state; /* numbers of states, by their cutting_key() */
 	uint8_t *key;       /* room for one */
@@ -99,7 +105,11 @@ struct search {
  */
 void search_start(struct search *s, struct arena *a);
 
-/* False if there are more than SEARCH_STATES_MAX states: what was found by then counts. */
+/*
+ * False if there are more than SEARCH_STATES_MAX states: what was found by then counts. Where all sets
+ * of values to keep whole may lead to more states sets of arguments are taken, and last single values
+ * of the best state.
+ */
 bool search_exhaustive(struct search *s);
 void search_mcts(struct search *s);
 void search_structure(struct search *s);
@@ -137,6 +147,21 @@ static inline bool search_spent(const struct search *s)
 {
 	return s->budget > 0 && s->evaluations >= s->budget;
 }
+
+/* Returns whether a value stands for those like it: in the first layer, or first of its group. */
+bool search_stands_for_like(const struct graph *g, int32_t value);
+
+/* Lists values that the best state cuts, each with the axis; the list is on the heap. */
+void search_list_cut(struct actions *out, struct search *s);
+
+/*
+ * One round: the best state, if a value that is cut in it were kept whole before all else. Returns
+ * whether there is a better one.
+ */
+bool search_keep_whole(struct search *s);
+
+/* Exhaustive search, in which sets of values to keep whole may lead to so many states. */
+bool search_all(struct search *s, int64_t most);
 
 /* Goes to the state of the tactics to start from. */
 void search_go_to_start(struct search *s);

@@ -307,56 +307,6 @@ static bool polish(struct search *s)
 	return s->best_at != before;
 }
 
-/* Values that the best state cuts, one for all layers, each with the axis on which it is cut. */
-static void list_cut(struct actions *out, struct search *s)
-{
-	const struct graph *g = s->cutting->graph;
-	int64_t mark = cutting_mark(s->cutting);
-
-	search_apply(s);
-	for (int32_t v = 0; v < g->value.n; v++) {
-		const struct graph_value *value = &g->value.at[v];
-		const struct cuts *cuts = &s->cutting->value[v];
-		bool first =
-			value->op >= 0
-				? !repeat_instance(g->repeats, g->op.at[value->op].step)
-				: value->group >= 0 &&
-					  g->member.at[g->group.at[value->group].first] ==
-						  v;
-
-		for (int i = 0; first && !value->constant && i < cuts->n; i++)
-			*list_add(&out->at, NULL) =
-				(struct action){ACTION_WHOLE, v, cuts->axis[i]};
-	}
-	cutting_undo(s->cutting, mark);
-}
-
-/*
- * One round: the best state, if a value that is cut in it were kept whole before all else. Returns
- * whether there is a better one.
- */
-static bool keep_whole(struct search *s)
-{
-	int64_t mark = cutting_mark(s->cutting), n = s->actions.at.n,
-		before = s->best_at;
-	struct action *way = arena_alloc(s->arena, (size_t)n + 1, sizeof(*way));
-	struct actions whole = {0};
-	bool unused;
-
-	for (int64_t i = 0; i < n; i++)
-		way[i] = s->actions.at.at[i];
-	list_cut(&whole, s);
-	for (int64_t i = 0; i < whole.at.n && !search_spent(s); i++) {
-		action_apply(s, whole.at.at[i]);
-		for (int64_t k = 0; k < n; k++)
-			action_apply(s, way[k]);
-		search_look(s, &unused);
-		action_undo(s, mark, 0);
-	}
-	xfree(whole.at.at);
-	return s->best_at != before;
-}
-
 /* Whether there are so few ways to cut arguments that all can be looked at. */
 static bool is_small(const struct search *s)
 {
@@ -427,11 +377,13 @@ static void explore(struct search *s, bool from_start)
 
 void search_structure(struct search *s)
 {
-	if (is_small(s) && search_exhaustive(s))
-		return;
-	explore(s, false);
-	if (s->nstart || s->seed)
-		explore(s, true);
-	for (int i = 0; s->whole && i < POLISH_MAX && keep_whole(s); i++)
+	if (is_small(s))
+		search_all(s, SMALL);
+	if (!s->cuts_complete) {
+		explore(s, false);
+		if (s->nstart || s->seed)
+			explore(s, true);
+	}
+	for (int i = 0; s->whole && i < POLISH_MAX && search_keep_whole(s); i++)
 		polish(s);
 }

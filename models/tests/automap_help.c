@@ -129,3 +129,22 @@ struct cut_prices automap_tariff(struct plain_machine *m)
 	return (struct cut_prices){plain_collective, plain_kernel, plain_stream, NULL,
 	                           m};
 }
+
+struct search automap_search(struct arena *arena, enum how how, const struct graph *g,
+                             struct plain_machine *m, struct search s)
+{
+	struct cut_prices *prices = arena_alloc(arena, 1, sizeof(*prices));
+	struct evaluator *e = arena_alloc(arena, 1, sizeof(*e));
+
+	s.evaluator = e;
+	*prices = automap_tariff(m);
+	evaluator_start(e, arena, g, prices);
+	search_start(&s, arena);
+	if (how == EXHAUSTIVE)
+		search_exhaustive(&s);
+	else if (how == MCTS)
+		search_mcts(&s);
+	else
+		search_structure(&s);
+	return s;
+}

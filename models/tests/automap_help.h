@@ -37,4 +37,10 @@ struct plain_machine {
 };
 struct cut_prices automap_tariff(struct plain_machine *m);
 
+enum how { EXHAUSTIVE, MCTS, STRUCTURE };
+
+/* Runs a search, which has no more than its cutting, limits and seed, on such a machine. */
+struct search automap_search(struct arena *a, enum how how, const struct graph *g,
+                             struct plain_machine *m, struct search s);
+
 #endif

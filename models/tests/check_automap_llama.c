@@ -301,7 +301,7 @@ static double collective_s(void *self, const struct collective_ask *ask)
 		if (!moves)
 			continue;
 		s += ring_s(m, ask->op, axis, bytes);
-		bytes *= ask->op == OP_ALL_GATHER      ? m->size[axis]
+		bytes *= ask->op == OP_ALL_GATHER       ? m->size[axis]
 		         : ask->op == OP_REDUCE_SCATTER ? 1. / m->size[axis]
 		                                        : 1;
 	}
@@ -365,8 +365,8 @@ static int best_plan(const struct graph *g, double network_Bps, int without)
 	int best = 0;
 
 	for (int plan = 1; plan < PLANS; plan++)
-		if (!(plan & without) &&
-		    price(g, plan, network_Bps).step_s < price(g, best, network_Bps).step_s)
+		if (!(plan & without) && price(g, plan, network_Bps).step_s <
+		                                 price(g, best, network_Bps).step_s)
 			best = plan;
 	return best;
 }
@@ -403,7 +403,8 @@ static double tokens_more_s(int h, double network_Bps)
 	double weight = 2. * h * h, x = 2. * 16384 * h, part = 7. / 8;
 	double Bps = node.link_Bps[TP_AXIS], latency = node.latency_s;
 	/* Two gathers, first within the node, and a sum of twice the bytes, first between nodes. */
-	double tokens = 4 * part * weight * (1 / network_Bps + 1 / Bps / 8) + 6 * latency;
+	double tokens =
+		4 * part * weight * (1 / network_Bps + 1 / Bps / 8) + 6 * latency;
 	double rows = 4 * part * weight / 8 / network_Bps + 3 * latency;
 
 	/* From heads to tokens, for the gradient once more, and back; else a scatter and a gather. */
@@ -463,7 +464,8 @@ START_TEST(search_finds_them)
 	ck_assert_double_le(s.best.peak_bytes, s.memory_limit_bytes);
 	for (int i = 0; i < 7; i++)
 		ck_assert_int_eq(
-			cuts_at(&s.cutting->value[argument(g, name[i])], TP_AXIS), i < 5);
+			cuts_at(&s.cutting->value[argument(g, name[i])], TP_AXIS),
+			i < 5);
 }
 END_TEST
 

@@ -66,10 +66,11 @@ static const struct graph_group *group_of(const struct graph *g, int32_t argumen
 START_TEST(results_tell_what_buffers_tell)
 {
 	static const char *const models[] = {"gpt-24", "llama-3-8b", "mixtral-8x7b"};
-	const char *text = step_text(models[_i / 2],
-	                             _i % 2 ? OPTIMIZER_ADAM : OPTIMIZER_SGD);
-	const char *bare = without(without(text, ", input_output_alias={", "may-alias) }", false),
-	                           ", metadata={", "}", true);
+	const char *text =
+		step_text(models[_i / 2], _i % 2 ? OPTIMIZER_ADAM : OPTIMIZER_SGD);
+	const char *bare =
+		without(without(text, ", input_output_alias={", "may-alias) }", false),
+	                ", metadata={", "}", true);
 	const struct graph *donated = automap_graph(arena, text, false);
 	const struct graph *kept = automap_graph(arena, bare, false);
 	int32_t n = donated->program->region.at[donated->program->entry].param.n;
@@ -113,7 +114,8 @@ static const struct {
          "%z = f32[32,64] add(%y, %c)\n%d = f32[32,64] subtract(%z, %t)\n"
          "%g = f32[16,64] dot(%x, %d), lhs_contracting_dims={0}, "
          "rhs_contracting_dims={0}\n%o = f32[] constant(0)\n%h = f32[64] reduce(%d, "
-         "%o), dimensions={0}, to_apply=%add\nROOT %r = (f32[16,64], f32[64]) tuple(%g, "
+         "%o), dimensions={0}, to_apply=%add\nROOT %r = (f32[16,64], f32[64]) "
+         "tuple(%g, "
          "%h)\n}\n",
          WEIGHTS_RESULTS, "pdpd"},
 	/* A loss alone: names tell, as JAX has them. */
@@ -147,14 +149,16 @@ START_TEST(rules)
 
 	ck_assert_int_eq(g->weights, program[_i].rule);
 	for (int32_t i = 0; program[_i].roles[i]; i++)
-		ck_assert_msg("dps"[group_of(g, i)->role] == program[_i].roles[i], "%d", i);
+		ck_assert_msg("dps"[group_of(g, i)->role] == program[_i].roles[i], "%d",
+		              i);
 }
 END_TEST
 
 /* Who says which are the weights is right; others are data. */
 START_TEST(expressions_win)
 {
-	static const char *const wanted[] = {"^x$"}, *const none[] = {"y"}, *const bad[] = {"["};
+	static const char *const wanted[] = {"^x$"}, *const none[] = {"y"},
+				 *const bad[] = {"["};
 	struct graph *g = (struct graph *)automap_graph(arena, program[0].text, false);
 	struct error e = {0};
 
@@ -173,10 +177,12 @@ START_TEST(donors_find_results)
 {
 	const struct graph *g = automap_graph(
 		arena,
-		"HloModule m, buffer_donor={ (1, {}), (2, {}) }\nENTRY e {\n%x = f32[8,4] "
+		"HloModule m, buffer_donor={ (1, {}), (2, {}) }\nENTRY e {\n%x = "
+	        "f32[8,4] "
 		"parameter(0)\n%v = f32[4] parameter(1)\n%w = f32[4,4] parameter(2)\n"
 		"%y = f32[8,4] dot(%x, %w), lhs_contracting_dims={1}, "
-		"rhs_contracting_dims={0}\n%a = f32[4,4] negate(%w)\n%b = f32[4] negate(%v)\n"
+		"rhs_contracting_dims={0}\n%a = f32[4,4] negate(%w)\n%b = f32[4] "
+	        "negate(%v)\n"
 		"ROOT %r = (f32[8,4], f32[4,4], f32[4]) tuple(%y, %a, %b)\n}\n",
 		false);
 

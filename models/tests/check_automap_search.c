@@ -22,30 +22,15 @@ static void teardown(void)
 	arena_free(arena);
 }
 
-enum how { EXHAUSTIVE, MCTS, STRUCTURE };
-
 /* A search on a mesh of up to two axes, from nothing. */
 static struct search run(enum how how, const struct graph *g, struct plain_machine *m,
                          int naxes, double limit, int64_t budget, uint64_t seed)
 {
-	struct cut_prices *prices = arena_alloc(arena, 1, sizeof(*prices));
-	struct evaluator *e = arena_alloc(arena, 1, sizeof(*e));
-	struct search s = {.evaluator = e,
-	                   .cutting = automap_cutting(arena, g, naxes, m->size),
-	                   .memory_limit_bytes = limit,
-	                   .budget = budget,
-	                   .rng_seed = seed};
-
-	*prices = automap_tariff(m);
-	evaluator_start(e, arena, g, prices);
-	search_start(&s, arena);
-	if (how == EXHAUSTIVE)
-		search_exhaustive(&s);
-	else if (how == MCTS)
-		search_mcts(&s);
-	else
-		search_structure(&s);
-	return s;
+	return automap_search(arena, how, g, m,
+	               (struct search){.cutting = automap_cutting(arena, g, naxes, m->size),
+	                               .memory_limit_bytes = limit,
+	                               .budget = budget,
+	                               .rng_seed = seed});
 }
 
 /* What tactics cost there; each is "name" on an axis. */
@@ -401,56 +386,6 @@ START_TEST(tells_states_apart)
 }
 END_TEST
 
-/* Counts with data parallelism behind a value, by its number in the flat program, kept whole. */
-static const char *counts_with_whole(const struct graph *g, int32_t flat, int32_t *whole)
-{
-	struct evaluator e;
-	struct search s = {.evaluator = &e,
-	                   .cutting = automap_cutting(arena, g, 1, (int32_t[]){8})};
-
-	evaluator_start(&e, arena, g, NULL);
-	search_start(&s, arena);
-	ck_assert(action_apply(&s, (struct action){ACTION_WHOLE, g->value_of[flat], 0}));
-	automap_tactic(s.cutting, "data", 0);
-	*whole = 0;
-	for (int64_t v = 0; v < g->value.n; v++)
-		if (s.cutting->atomic[v]) {
-			ck_assert_int_lt(cuts_at(&s.cutting->value[v], 0), 0);
-			++*whole;
-		}
-	return automap_counts(arena, s.cutting);
-}
-
-/*
- * A value that is kept whole is so in all layers: of those of the first layer that change the
- * collectives of data parallelism the first one has 24 like it, and 24 folded layers have the
- * collectives of 24.
- */
-START_TEST(keeps_values_whole)
-{
-	struct architecture m = automap_model(arena, "gpt-24");
-	const struct graph *folded = automap_train(arena, &m, true);
-	const struct graph *all = automap_train(arena, &m, false);
-	int32_t whole;
-
-	for (int32_t v = 0; v < folded->value.n; v++) {
-		const struct graph_value *value = &folded->value.at[v];
-		int32_t step = value->op < 0 ? -1 : folded->op.at[value->op].step;
-		const char *counts;
-
-		if (step < 0 || value->constant || folded->repeats->run_of[step] < 0)
-			continue;
-		counts = counts_with_whole(folded, value->flat, &whole);
-		if (!strcmp(counts, "0 387 0 0"))
-			continue;
-		ck_assert_str_eq(counts, counts_with_whole(all, value->flat, &whole));
-		ck_assert_int_eq(whole, 24);
-		return;
-	}
-	ck_abort_msg("no value changes a collective");
-}
-END_TEST
-
 Suite *tests(void)
 {
 	Suite *s = suite_create("automap search");
@@ -464,7 +399,6 @@ Suite *tests(void)
 	tcase_add_test(t, needs_groups);
 	tcase_add_test(t, cuts_states_alone);
 	tcase_add_test(t, tells_states_apart);
-	tcase_add_test(t, keeps_values_whole);
 	tcase_add_test(t, finds_expert_parallelism);
 	tcase_add_loop_test(t, is_no_worse_than_where_it_starts, 0, 3);
 	suite_add_tcase(s, t);

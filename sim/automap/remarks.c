@@ -29,7 +29,8 @@ static void add_idle_axes(struct text *out, const struct automap_show *s)
 	const struct cutting *c = s->answer->best.cutting;
 
 	for (int axis = 0; axis < c->naxes && s->ask->search != SEARCH_NONE; axis++) {
-		const char *why = "no cut that was tried makes a step faster, or small enough";
+		const char *why =
+			"no cut that was tried makes a step faster, or small enough";
 
 		if (cuts_anything(c, axis))
 			continue;
@@ -55,8 +56,8 @@ static bool is_one_of(const char *name, const char *const *of)
 static void add_strange_axes(struct text *out, const struct automap_show *s)
 {
 	static const char *const experts[] = {"expert", "experts", "ep", NULL};
-	static const char *const stages[] = {"pipe", "pipeline", "pp",
-	                                     "stage", "stages", NULL};
+	static const char *const stages[] = {"pipe",  "pipeline", "pp",
+	                                     "stage", "stages",   NULL};
 	const struct cutting *c = s->answer->best.cutting;
 
 	for (int axis = 0; axis < c->naxes; axis++) {
@@ -92,7 +93,8 @@ void automap_remarks(struct text *out, const struct automap_show *s)
 		            "axis, or of a dimension that does not divide\n",
 		            s->name, f->lost);
 	if (f->idle)
-		text_printf(out, "%s: nothing is cut by --tactic %s\n", s->name, f->idle);
+		text_printf(out, "%s: nothing is cut by --tactic %s\n", s->name,
+		            f->idle);
 	if (f->e.unknown)
 		text_printf(out,
 		            "%s: of some kernels the platform does not tell how long "

@@ -97,7 +97,7 @@ enum status automap_run(struct automap_answer *out, struct arena *a,
 {
 	struct automap_ask with = *ask;
 
-	*out = (struct automap_answer){.complete = true};
+	*out = (struct automap_answer){.complete = true, .cuts_complete = true};
 	with.whole = ask->mesh;
 	with.experts = tactic_has_experts(ask->graph);
 	with.shared = ask->machine ? group_prices_new(ask->machine) : NULL;

@@ -69,6 +69,7 @@ struct automap_answer {
 	int64_t evaluations, tried;        /* tried: meshes and placements */
 	int64_t best_at;                   /* evaluations until the best was found */
 	bool complete;                     /* all states of all meshes were seen */
+	bool cuts_complete; /* at least those in which no value is kept whole */
 	double bound_s;                    /* 0: nothing is priced */
 };
 

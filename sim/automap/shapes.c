@@ -223,7 +223,7 @@ static enum status run_stages(struct shapes *s)
 	for (int64_t i = n; i < s->list.n; i++)
 		if (try_candidate(s, &s->list.at[i], true) != OK)
 			return s->e->code;
-	if (go_on(s, n, SPLIT_LONG) != OK || s->ask->search != SEARCH_STRUCTURE)
+	if (go_on(s, n, SPLIT_LONG) != OK || s->ask->search == SEARCH_NONE)
 		return s->e->code;
 	return run_last(s);
 }

@@ -223,9 +223,9 @@ void automap_show_text(struct text *out, struct arena *a, const struct automap_s
 		            s->ask->mesh      ? ""
 		            : s->ask->machine ? "es and placements"
 		                              : "es",
-		            r->complete && s->ask->search == SEARCH_EXHAUSTIVE
-		                    ? ", all there are"
-		                    : "");
+		            s->ask->search != SEARCH_EXHAUSTIVE || !r->cuts_complete ? ""
+		            : r->complete ? ", all there are"
+		                          : ", all that cut arguments alone");
 	add_second(out, s);
 	add_shardings(out, a, s);
 }

@@ -173,6 +173,7 @@ static void run_search(struct automap_answer *out, struct automap_found *f,
 	f->found_at = out->evaluations + s.best_at;
 	out->evaluations += s.evaluations;
 	out->complete &= s.complete;
+	out->cuts_complete &= s.cuts_complete;
 }
 
 /*

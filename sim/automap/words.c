@@ -93,7 +93,8 @@ static int32_t read_with(struct arena *a, const struct graph *g, int32_t value, 
 					return with;
 			}
 			for (int32_t t = 0; t < o->nout && o->phase != PHASE_UPDATE; t++)
-				look_at(&l, g->tensor.at[o->first_tensor + o->nin + t].value);
+				look_at(&l,
+				        g->tensor.at[o->first_tensor + o->nin + t].value);
 		}
 	return -1;
 }
@@ -116,7 +117,8 @@ static int32_t gradient_of(struct arena *a, const struct graph *g, int32_t value
 			if (o->phase != PHASE_UPDATE)
 				return -1;
 			for (int32_t t = 0; t < o->nout; t++)
-				look_at(&l, g->tensor.at[o->first_tensor + o->nin + t].value);
+				look_at(&l,
+				        g->tensor.at[o->first_tensor + o->nin + t].value);
 		}
 	}
 	return -1;
