@@ -93,9 +93,7 @@ static double look(struct tree *t, bool *fresh)
 
 	if (r > t->best) {
 		t->best = r;
-		t->way.at.n = 0;
-		for (int64_t i = 0; i < t->s->path.at.n; i++)
-			*list_add(&t->way.at, t->s->arena) = t->s->path.at.at[i];
+		actions_copy(&t->way, &t->s->path, t->s->arena);
 	}
 	return r;
 }

@@ -50,6 +50,13 @@ int search_compare_answers(const struct search *s, const struct evaluation *a,
 	return c ? c : compare_time(a, b);
 }
 
+void actions_copy(struct actions *out, const struct actions *from, struct arena *a)
+{
+	out->at.n = 0;
+	for (int64_t i = 0; i < from->at.n; i++)
+		*list_add(&out->at, a) = from->at.at[i];
+}
+
 /* Whether cutting experts does anything on some axis. */
 static bool has_experts(struct search *s)
 {
@@ -130,9 +137,7 @@ struct evaluation search_look(struct search *s, bool *fresh)
 	s->found = true;
 	s->best = e;
 	s->best_at = s->evaluations;
-	s->actions.at.n = 0;
-	for (int64_t i = 0; i < s->path.at.n; i++)
-		*list_add(&s->actions.at, s->arena) = s->path.at.at[i];
+	actions_copy(&s->actions, &s->path, s->arena);
 	if (s->better)
 		s->better(s->self, s);
 	return e;

@@ -119,6 +119,9 @@ void search_apply(struct search *s);
 
 /* --- for searches --- */
 
+/* Puts the actions of one list, and no others, into another, which is the arena's. */
+void actions_copy(struct actions *out, const struct actions *from, struct arena *a);
+
 /* Returns < 0 if a is better than b, as a step on the way. */
 int search_compare(const struct search *s, const struct evaluation *a,
                    const struct evaluation *b);

@@ -55,10 +55,12 @@ struct store {
 	int32_t order;
 };
 
-static void apply_way(struct search *s, const struct actions *way)
+/* Takes the actions of a way, but for number `skip` (< 0: all). */
+static void apply_way(struct search *s, const struct actions *way, int64_t skip)
 {
 	for (int64_t i = 0; i < way->at.n; i++)
-		action_apply(s, way->at.at[i]);
+		if (i != skip)
+			action_apply(s, way->at.at[i]);
 }
 
 /* Whether an op of the passes runs otherwise since the trail was so long. */
@@ -71,8 +73,7 @@ static struct state state_here(struct search *s, struct evaluation e)
 {
 	struct state out = {.e = e};
 
-	for (int64_t i = 0; i < s->path.at.n; i++)
-		*list_add(&out.way.at, s->arena) = s->path.at.at[i];
+	actions_copy(&out.way, &s->path, s->arena);
 	return out;
 }
 
@@ -126,7 +127,7 @@ static bool grow(struct beam *b, const struct state *from)
 	bool better = false, first;
 	int32_t state;
 
-	apply_way(s, &from->way);
+	apply_way(s, &from->way, -1);
 	mark = cutting_mark(s->cutting);
 	length = s->path.at.n;
 	/* What is in several lists leads nowhere new the second time. */
@@ -231,9 +232,9 @@ static struct store *list_stores(struct search *s, struct evaluation here, int64
  */
 static void add_stores(struct search *s, struct evaluation here)
 {
-	int64_t n, length = s->path.at.n, mark = cutting_mark(s->cutting), taken = 0;
+	int64_t n, length = s->path.at.n, mark = cutting_mark(s->cutting);
 	struct store *store = list_stores(s, here, &n);
-	struct action *list = arena_alloc(s->arena, (size_t)n + 1, sizeof(*list));
+	struct actions list = {0};
 	struct evaluation now = here;
 	bool unused;
 
@@ -248,24 +249,22 @@ static void add_stores(struct search *s, struct evaluation here)
 		e = search_look(s, &unused);
 		if (search_compare(s, &e, &now) < 0) {
 			now = e;
-			list[taken++] = store[i].action;
+			*list_add(&list.at, s->arena) = store[i].action;
 		} else {
 			action_undo(s, before, so_far);
 		}
 	}
-	for (int64_t skip = taken; skip-- > 0 && !search_spent(s);) {
+	for (int64_t skip = list.at.n; skip-- > 0 && !search_spent(s);) {
 		struct evaluation e;
 
 		action_undo(s, mark, length);
-		for (int64_t i = 0; i < taken; i++)
-			if (i != skip)
-				action_apply(s, list[i]);
+		apply_way(s, &list, skip);
 		e = search_look(s, &unused);
 		if (search_compare(s, &e, &now) >= 0)
 			continue;
 		now = e;
-		memmove(list + skip, list + skip + 1,
-		        (size_t)(--taken - skip) * sizeof(*list));
+		memmove(list.at.at + skip, list.at.at + skip + 1,
+		        (size_t)(--list.at.n - skip) * sizeof(*list.at.at));
 	}
 	action_undo(s, mark, length);
 }
@@ -278,20 +277,15 @@ static void add_stores(struct search *s, struct evaluation here)
  */
 static bool polish(struct search *s)
 {
-	int64_t mark = cutting_mark(s->cutting), n = s->actions.at.n,
-		before = s->best_at;
-	struct action *way = arena_alloc(s->arena, (size_t)n + 1, sizeof(*way));
-	struct actions next = {0};
+	int64_t mark = cutting_mark(s->cutting), before = s->best_at;
+	struct actions way = {0}, next = {0};
 
-	for (int64_t i = 0; i < n; i++)
-		way[i] = s->actions.at.at[i];
-	for (int64_t skip = 0; skip <= n && !search_spent(s); skip++) {
+	actions_copy(&way, &s->actions, s->arena);
+	for (int64_t skip = 0; skip <= way.at.n && !search_spent(s); skip++) {
 		int64_t here, length;
 		bool unused;
 
-		for (int64_t i = 0; i < n; i++)
-			if (i != skip)
-				action_apply(s, way[i]);
+		apply_way(s, &way, skip);
 		search_look(s, &unused);
 		here = cutting_mark(s->cutting);
 		length = s->path.at.n;
@@ -334,7 +328,7 @@ static void finish(struct beam *b)
 
 	for (int k = 0; k < ORDERS; k++)
 		for (int64_t i = 0; i < b->all[k].n; i++) {
-			apply_way(s, &b->all[k].at[i].way);
+			apply_way(s, &b->all[k].at[i].way, -1);
 			add_stores(s, b->all[k].at[i].e);
 			action_undo(s, mark, 0);
 		}

@@ -130,6 +130,16 @@ struct block_run block_call(struct tape *t, const struct block *b,
 void block_call_back(struct tape *t, const struct block_run *run, struct term d,
                      struct term *gradient);
 
+/*
+ * Puts the body that was written behind the computations that are done, with parameters and a tuple
+ * of results; returns its name, which begins with `kind`. The second one calls a computation of that
+ * name: `results` come with their shapes and get their numbers.
+ */
+const char *tape_finish(struct tape *t, const char *kind, const struct term *param,
+                        int nparams, const struct term *result, int nresults);
+void tape_call(struct tape *t, const char *name, const struct term *in, int nin,
+               struct term *results, int n);
+
 /* Writes the computations `%add_TYPE` and `%max_TYPE` that reductions of a type apply. */
 void tape_combiners(struct tape *t, const char *type);
 

@@ -107,6 +107,18 @@ static void move_gradient(struct tape *t, const struct tape_node *n, struct term
 	}
 }
 
+/* Writes the members of a tuple, which come with their shapes and get their numbers. */
+static void take_apart(struct tape *t, int32_t tuple, struct term *member, int n)
+{
+	for (int i = 0; i < n; i++) {
+		member[i].number = t->terms++;
+		text_printf(&t->body, "  %%v%d = ", (int)member[i].number);
+		term_print_type(&t->body, &member[i]);
+		text_printf(&t->body, " get-tuple-element(%%v%d), index=%d\n",
+		            (int)tuple, i);
+	}
+}
+
 /* q, k, v, the result and its gradient in, those of q, k and v out. */
 static void attention_gradient(struct tape *t, const struct tape_node *n, struct term d,
                                struct term *out)
@@ -125,13 +137,8 @@ static void attention_gradient(struct tape *t, const struct tape_node *n, struct
 		"metadata={op_name=\"%s/custom-call\"}\n",
 		n->torch ? "flash_attn_backward" : "te_fused_attn_backward_ffi",
 		n->causal ? 2 : 0, (long long)n->in[1].dim[2], t->part);
-	for (int i = 0; i < 3; i++) {
-		out[i] = n->in[i];
-		out[i].number = t->terms++;
-		text_printf(&t->body, "  %%v%d = ", (int)out[i].number);
-		term_print_type(&t->body, &out[i]);
-		text_printf(&t->body, " get-tuple-element(%%v%d), index=%d\n", tuple, i);
-	}
+	memcpy(out, n->in, 3 * sizeof(*out));
+	take_apart(t, tuple, out, 3);
 }
 
 void tape_gradient(struct tape *t, const struct tape_node *n, struct term d,
@@ -247,9 +254,8 @@ static void run_back(struct back *k, int64_t at)
 	}
 }
 
-/* Puts a computation behind those that are done: parameters, body, a tuple of results. */
-static const char *finish(struct tape *t, const char *kind, const struct term *param,
-                          int nparams, const struct term *result, int nresults)
+const char *tape_finish(struct tape *t, const char *kind, const struct term *param,
+                        int nparams, const struct term *result, int nresults)
 {
 	const char *name = arena_printf(t->a, "%s_%d", kind, (int)t->computations++);
 
@@ -335,7 +341,7 @@ static void write_backward(struct tape *t, struct block *b, struct text *forward
 	param = arena_alloc(t->a, (size_t)b->nsaved + 1, sizeof(*param));
 	param[0] = d;
 	memcpy(param + 1, b->saved, (size_t)b->nsaved * sizeof(*param));
-	b->backward = finish(t, "backward", param, b->nsaved + 1, result, nresults);
+	b->backward = tape_finish(t, "backward", param, b->nsaved + 1, result, nresults);
 }
 
 void block_end(struct tape *t, struct block *out, struct term result)
@@ -353,13 +359,12 @@ void block_end(struct tape *t, struct block *out, struct term result)
 		if (out->saved_argument[i] < 0)
 			results[n++] = out->saved[i];
 	t->body = forward;
-	out->forward = finish(t, "forward", out->argument, out->narguments, results, n);
+	out->forward = tape_finish(t, "forward", out->argument, out->narguments, results, n);
 	t->part = "forward";
 }
 
-/* Calls a computation; `results` come with their shapes and get their numbers. */
-static void call(struct tape *t, const char *name, const struct term *in, int nin,
-                 struct term *results, int n)
+void tape_call(struct tape *t, const char *name, const struct term *in, int nin,
+               struct term *results, int n)
 {
 	int tuple = t->terms++;
 
@@ -368,12 +373,7 @@ static void call(struct tape *t, const char *name, const struct term *in, int ni
 	text_printf(&t->body, ") call(");
 	terms_print(&t->body, in, nin, false);
 	text_printf(&t->body, "), to_apply=%%%s\n", name);
-	for (int i = 0; i < n; i++) {
-		results[i].number = t->terms++;
-		text_printf(&t->body, "  %%v%d = ", (int)results[i].number);
-		term_print_type(&t->body, &results[i]);
-		text_printf(&t->body, " get-tuple-element(%%v%d), index=%d\n", tuple, i);
-	}
+	take_apart(t, tuple, results, n);
 }
 
 struct block_run block_call(struct tape *t, const struct block *b,
@@ -388,7 +388,7 @@ struct block_run block_call(struct tape *t, const struct block *b,
 	for (int i = 0; i < b->nsaved; i++)
 		if (b->saved_argument[i] < 0)
 			results[n++] = b->saved[i];
-	call(t, b->forward, argument, b->narguments, results, n);
+	tape_call(t, b->forward, argument, b->narguments, results, n);
 	run.argument =
 		arena_dup(t->a, argument, (size_t)b->narguments, sizeof(*argument));
 	run.result = results[0];
@@ -413,7 +413,7 @@ void block_call_back(struct tape *t, const struct block_run *run, struct term d,
 	for (int i = 0; i < b->narguments; i++)
 		if (b->has_gradient[i])
 			out[n++] = b->argument[i];
-	call(t, b->backward, in, b->nsaved + 1, out, n);
+	tape_call(t, b->backward, in, b->nsaved + 1, out, n);
 	n = 0;
 	for (int i = 0; i < b->narguments; i++)
 		gradient[i] = b->has_gradient[i] ? out[n++] : none;

@@ -172,25 +172,13 @@ static const char *update_of(struct train *k, const struct term *w, int n,
 			return k->update.at[i].name;
 	}
 	k->t.body = (struct text){0};
-	name = arena_printf(k->t.a, "update_%d", (int)k->t.computations++);
 	for (int i = 0; i <= n; i++) {
 		in[i] = *w;
 		in[i].type = i < n ? type[i] : w->type;
 		in[i].number = k->t.terms++;
 	}
 	write_update(k, in, out, n, n > 1 && strcmp(type[0], type[1]) != 0);
-	text_printf(&k->t.done, "%%%s {\n", name);
-	for (int i = 0; i <= n; i++) {
-		text_printf(&k->t.done, "  %%v%d = ", (int)in[i].number);
-		term_print_type(&k->t.done, &in[i]);
-		text_printf(&k->t.done, " parameter(%d)\n", i);
-	}
-	text_printf(&k->t.done, "%s  ROOT %%v%d = (", k->t.body.s, (int)k->t.terms++);
-	terms_print(&k->t.done, out, n, true);
-	text_printf(&k->t.done, ") tuple(");
-	terms_print(&k->t.done, out, n, false);
-	text_printf(&k->t.done, ")\n}\n\n");
-	text_free(&k->t.body);
+	name = tape_finish(&k->t, "update", in, n + 1, out, n);
 	k->t.body = kept;
 	*list_add(&k->update, k->t.a) = (struct update){name, *w};
 	return name;
@@ -201,7 +189,7 @@ static int write_updates(struct train *k, const struct held *h, struct term *res
 {
 	const char *suffix[STATES_MAX], *type[STATES_MAX], *name;
 	struct term in[STATES_MAX + 1];
-	int n = states_of(suffix, type, k, &h->term), tuple;
+	int n = states_of(suffix, type, k, &h->term);
 
 	name = update_of(k, &h->term, n, type);
 	in[0] = h->term;
@@ -213,20 +201,8 @@ static int write_updates(struct train *k, const struct held *h, struct term *res
 			k, arena_printf(k->t.a, "%s%s", h->name, suffix[i]), like);
 	}
 	in[n] = h->grad;
-	tuple = k->t.terms++;
-	text_printf(&k->t.body, "  %%v%d = (", tuple);
-	terms_print(&k->t.body, in, n, true);
-	text_printf(&k->t.body, ") call(");
-	terms_print(&k->t.body, in, n + 1, false);
-	text_printf(&k->t.body, "), to_apply=%%%s\n", name);
-	for (int i = 0; i < n; i++) {
-		result[i] = in[i];
-		result[i].number = k->t.terms++;
-		text_printf(&k->t.body, "  %%v%d = ", (int)result[i].number);
-		term_print_type(&k->t.body, &result[i]);
-		text_printf(&k->t.body, " get-tuple-element(%%v%d), index=%d\n", tuple,
-		            i);
-	}
+	memcpy(result, in, (size_t)n * sizeof(*in));
+	tape_call(&k->t, name, in, n + 1, result, n);
 	return n;
 }
 

@@ -1,9 +1,11 @@
 #include "price/group_prices.h"
 
 #include "base/keys.h"
+#include "collective/device_ring.h"
 #include "collective/lower.h"
 #include "cost/model.h"
 #include "plan/groups.h"
+#include "price/curve.h"
 #include "price/even.h"
 #include "price/price.h"
 #include "price/translates.h"
@@ -26,7 +28,7 @@ struct group_prices {
 	struct model *model;
 	struct keys groups, prices;
 	LIST(struct wire_groups) group; /* by the number of their key */
-	LIST(double) seconds;           /* by the number of the key */
+	LIST(struct curve) curve;       /* by the number of the key */
 };
 
 struct group_prices *group_prices_new(const struct machine *m)
@@ -135,56 +137,69 @@ static bool add_round(void *self, const struct schedule *s)
 	return seconds >= 0;
 }
 
-static double lowered_s(struct group_prices *p, struct groups g, enum op op,
-                        double bytes, bool *any_order)
+/*
+ * Whether what groups take is convex in the bytes (price/curve.h): pipelines fill by their square root,
+ * and of rings in two orders the faster one is taken.
+ */
+static bool is_convex(const struct group_prices *p, const struct groups *g,
+                      const struct lowered *l)
+{
+	const struct machine *m = &p->machine;
+
+	return p->translates && !m->tuning.value[TUNING_FILL_S] &&
+	       !m->tuning.value[TUNING_NET_FILL_S] &&
+	       ((strcmp(l->algorithm, "ring") && strcmp(l->algorithm, "device-ring")) ||
+	        !device_ring_differs(g));
+}
+
+static double lowered_s(struct group_prices *p, const struct groups *g, enum op op,
+                        double bytes, bool *any_order, bool *convex)
 {
 	struct sum sum = {p->model, 0};
 	struct lowered lowered;
 	struct text why = {0};
+	bool done;
 
 	arena_reset(p->scratch);
-	if (!lower_collective_rounds(&lowered, p->scratch, &p->machine, op, g, bytes,
-	                             add_round, &sum, &why))
-		sum.seconds = PRICE_IMPOSSIBLE_S;
+	done = lower_collective_rounds(&lowered, p->scratch, &p->machine, op, *g, bytes,
+	                               add_round, &sum, &why) &&
+	       sum.seconds < PRICE_IMPOSSIBLE_S;
 	text_free(&why);
-	*any_order = sum.seconds < PRICE_IMPOSSIBLE_S && lowered.any_order;
-	return sum.seconds;
+	*any_order = done && lowered.any_order;
+	*convex = done && bytes > 0 && is_convex(p, g, &lowered);
+	return done ? sum.seconds : PRICE_IMPOSSIBLE_S;
 }
 
-/* The place of the seconds of a collective; < 0 in it: they are not known. */
-static double *known(struct group_prices *p, int32_t number, enum op op, double bytes,
-                     bool any_order)
+/* What is known of a collective over these groups, or over all with the same devices. */
+static struct curve *curve_of(struct group_prices *p, int32_t number, enum op op,
+                              bool any_order)
 {
-	const struct {
-		double bytes;
-		int32_t number, op;
-		int64_t any_order;
-	} key = {bytes, number, (int32_t)op, any_order};
+	const int32_t key[3] = {number, (int32_t)op, any_order};
 	bool fresh;
-	int32_t at = keys_add(&p->prices, &key, sizeof(key), &fresh);
+	int32_t at = keys_add(&p->prices, key, sizeof(key), &fresh);
 
 	if (fresh)
-		*list_add(&p->seconds, p->arena) = -1;
-	return &p->seconds.at[at];
+		*list_add(&p->curve, p->arena) = (struct curve){0};
+	return &p->curve.at[at];
 }
 
 double group_prices_s(struct group_prices *p, int32_t number, enum op op, double bytes)
 {
 	const struct wire_groups *g = &p->group.at[number];
-	double s = *known(p, number, op, bytes, false);
-	bool any_order = false;
+	double s = curve_s(curve_of(p, number, op, false), bytes);
+	bool any_order, convex;
 
 	if (s >= 0)
 		return s;
 	if (g->shape.nodes) {
 		s = even_wires_s(p->even, op, g->shape, bytes);
-		s = s < 0 ? PRICE_IMPOSSIBLE_S : s;
-	} else {
-		s = *known(p, g->set, op, bytes, true);
-		if (s < 0)
-			s = lowered_s(p, g->few, op, bytes, &any_order);
+		return s < 0 ? PRICE_IMPOSSIBLE_S : s;
 	}
-	if (any_order)
-		*known(p, g->set, op, bytes, true) = s;
-	return *known(p, number, op, bytes, false) = s;
+	s = curve_s(curve_of(p, g->set, op, true), bytes);
+	if (s >= 0)
+		return s;
+	s = lowered_s(p, &g->few, op, bytes, &any_order, &convex);
+	number = any_order ? g->set : number;
+	curve_add(curve_of(p, number, op, any_order), p->arena, bytes, s, convex);
+	return s;
 }

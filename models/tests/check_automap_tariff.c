@@ -6,6 +6,7 @@
 #include "cost/model.h"
 #include "placement/matrix.h"
 #include "plan/groups.h"
+#include "price/curve.h"
 #include "price/even.h"
 #include "price/price.h"
 #include "price/translates.h"
@@ -13,6 +14,7 @@
 #include "tests/tests.h"
 
 #include <check.h>
+#include <math.h>
 #include <string.h>
 
 static struct arena *arena;
@@ -214,16 +216,18 @@ static void same_prices(const struct machine *m, const struct mesh *mesh,
 	for (int i = 0; i < 5; i++)
 		for (int first = 0; first < mesh->naxes; first++)
 			for (int second = -1; second < mesh->naxes; second++)
-				for (double bytes = 480; bytes < 1e10; bytes *= 40) {
-					struct collective_ask ask;
+				for (int k = 0; k < 16 && first != second; k++) {
+					/* Far apart, then between those. */
+					double bytes =
+						floor(k < 8 ? 480 * pow(40, k)
+					                    : 500 * pow(9, k - 8));
+					struct collective_ask ask =
+						ask_of(op[i], first, second, bytes);
 
-					if (first == second)
-						continue;
-					ask = ask_of(op[i], first, second, bytes);
 					ck_assert_double_eq_tol(
 						prices.collective(prices.self, &ask) /
 							pricer_s(pricer, m, mesh, &ask),
-						1, 1e-12);
+						1, 1e-11);
 				}
 	pricer_free(pricer);
 	machine_tariff_free(t);
@@ -268,15 +272,16 @@ START_TEST(one_group_stands_for_all)
 }
 END_TEST
 
-/* A torus with a fill and, if asked for, one slower cable. */
-static struct machine *torus(int n, const int32_t *shape, const bool *wrap, bool slow)
+/* A torus with a fill, one slower cable, or neither. */
+static struct machine *torus(int n, const int32_t *shape, const bool *wrap, bool fill,
+                             bool slow)
 {
 	struct link ici = {"ici", 45e9, 1e-6};
 	struct device device = {32e9, 1.2e12, 5e-6};
 	struct machine *m = machine_torus(arena, n, shape, wrap, ici, device);
 	struct link *link = arena_dup(arena, m->link, (size_t)m->nlinks, sizeof(*link));
 
-	m->tuning.value[TUNING_FILL_S] = 3e-6;
+	m->tuning.value[TUNING_FILL_S] = fill ? 3e-6 : 0;
 	link[m->nlinks / 3].bandwidth_Bps /= slow ? 2 : 1;
 	m->link = link;
 	return m;
@@ -295,18 +300,18 @@ START_TEST(few_groups_of_a_torus_stand_for_all)
 		int32_t axis[3];
 	} of[] = {
 		{2, {8, 6}, {true, true}, {4, 6, 2}},
-		{3, {4, 4, 8}, {true, true, true}, {8, 4, 4}},
+		{3, {4, 4, 4}, {true, true, true}, {4, 8, 2}},
 		{3, {2, 4, 6}, {false, true, true}, {2, 4, 6}},
 		{2, {8, 8}, {false, true}, {2, 16, 2}},
 	};
-	bool slow = _i >= 4;
+	bool slow = _i / 4 == 2;
 	int k = _i % 4;
 	const int32_t *size = of[k].axis;
 	const struct mesh mesh = {
 		.naxes = 3,
 		.axis = {{"a", size[0]}, {"b", size[1]}, {"c", size[2]}},
 		.ndevices = size[0] * size[1] * size[2]};
-	struct machine *m = torus(of[k].n, of[k].shape, of[k].wrap, slow);
+	struct machine *m = torus(of[k].n, of[k].shape, of[k].wrap, _i / 4 == 1, slow);
 	struct where at = {.file = "here"};
 	struct group_prices *shared = group_prices_new(m);
 	struct rng *rng = rng_new(7);
@@ -335,7 +340,8 @@ START_TEST(rows_of_a_torus_are_one)
 {
 	const struct mesh mesh = {
 		.naxes = 2, .axis = {{"a", 16}, {"b", 8}}, .ndevices = 128};
-	struct machine *m = torus(2, (int32_t[]){16, 8}, (bool[]){true, true}, false);
+	struct machine *m =
+		torus(2, (int32_t[]){16, 8}, (bool[]){true, true}, true, false);
 	const struct translates *t = translates_new(arena, m);
 	struct part row = {1, 1, 8}, column = {0, 1, 16}, half = {0, 1, 4};
 	const struct move of[] = {
@@ -347,6 +353,23 @@ START_TEST(rows_of_a_torus_are_one)
 
 		ck_assert_int_eq(translates_few(t, &g, arena).ngroups, few[i]);
 	}
+}
+END_TEST
+
+/* The larger of 3 + x and 2 x is known between three points of either line, not where they meet. */
+START_TEST(points_on_a_line_tell_those_between)
+{
+	static const double at[] = {1, 6, 2, 1.5, 100, 5, 4.5};
+	struct curve c = {0};
+
+	for (int i = 0; i < 7; i++)
+		curve_add(&c, arena, at[i], fmax(3 + at[i], 2 * at[i]), true);
+	ck_assert_double_eq(curve_s(&c, 1), 4);
+	ck_assert_double_eq_tol(curve_s(&c, 1.7), 4.7, 1e-12);
+	ck_assert_double_eq_tol(curve_s(&c, 50), 100, 1e-10);
+	ck_assert_double_lt(curve_s(&c, 2.5), 0);
+	ck_assert_double_lt(curve_s(&c, .5), 0);
+	ck_assert_double_lt(curve_s(&c, 101), 0);
 }
 END_TEST
 
@@ -373,8 +396,9 @@ Suite *tests(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, changes_cost_what_plans_do, 0, 3);
 	tcase_add_test(t, one_group_stands_for_all);
-	tcase_add_loop_test(t, few_groups_of_a_torus_stand_for_all, 0, 8);
+	tcase_add_loop_test(t, few_groups_of_a_torus_stand_for_all, 0, 12);
 	tcase_add_test(t, rows_of_a_torus_are_one);
+	tcase_add_test(t, points_on_a_line_tell_those_between);
 	tcase_add_test(t, unlike_devices_are_not_even);
 	suite_add_tcase(s, t);
 	return s;

@@ -168,8 +168,7 @@ static void run_search(struct automap_answer *out, struct automap_found *f,
 	search_apply(&s);
 	f->e = s.best;
 	f->way = (struct actions){0};
-	for (int64_t i = 0; i < s.actions.at.n; i++)
-		*list_add(&f->way.at, a) = s.actions.at.at[i];
+	actions_copy(&f->way, &s.actions, a);
 	f->found_at = out->evaluations + s.best_at;
 	out->evaluations += s.evaluations;
 	out->complete &= s.complete;
