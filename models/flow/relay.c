@@ -107,13 +107,18 @@ static void sort_origins(struct making *k)
 
 /* --- boxes ------------------------------------------------------------------------- */
 
-/* Stores the box that a tile of the source and one of the target have in common. */
+/*
+ * Stores the box that a tile of the source and one of the target have in common; those that
+ * have a sum's supply hold the target.
+ */
 static void find_boxes(struct making *k)
 {
 	const struct problem *p = k->problem;
 	const struct shape *shape = &p->array.shape;
-	struct tilemap from = tilemap_make(&p->from, &p->mesh, shape, k->arena);
-	struct tilemap to = tilemap_make(&p->to, &p->to_mesh, shape, k->arena);
+	struct tilemap source = tilemap_make(&p->from, &p->mesh, shape, k->arena);
+	struct tilemap target = tilemap_make(&p->to, &p->to_mesh, shape, k->arena);
+	struct tilemap from = k->demand.sums ? target : source;
+	struct tilemap to = k->demand.sums ? source : target;
 	int rank = shape->rank;
 
 	k->box = arena_alloc(k->arena, (size_t)(k->demand.ndata * 2 * rank + 1),
@@ -200,7 +205,11 @@ static void add_share(struct making *k, struct transfers *out, int64_t datum,
 
 	for (int64_t i = k->part_first[key]; i < k->part_first[key + 1]; i++) {
 		const struct flow_part *p = &k->part[i];
-		int32_t chunk = round - p->depth;
+		bool back = k->demand.sums;
+		int32_t depth = back ? k->forest.depths - 1 - p->depth : p->depth;
+		int32_t chunk = round - depth;
+		int32_t src = to[back ? p->message.dst : p->message.src];
+		int32_t dst = to[back ? p->message.src : p->message.dst];
 		int64_t *bounds, elements;
 
 		if (chunk < 0 || chunk >= k->chunks)
@@ -211,8 +220,7 @@ static void add_share(struct making *k, struct transfers *out, int64_t datum,
 		elements = cut(bounds, k, datum, share * k->chunks + chunk, pieces);
 		if (elements > 0)
 			*list_add(&out->list, k->arena) =
-				(struct transfer){to[p->message.src],
-			                          to[p->message.dst], elements, bounds};
+				(struct transfer){src, dst, elements, bounds};
 	}
 }
 
@@ -229,8 +237,13 @@ static void add_rounds(struct making *k)
 		if (t.list.n > 0)
 			plan_permute_parts(k->plan, t.list.at, t.list.n);
 	}
+	if (k->demand.sums) {
+		plan_exchange(k->plan, &k->problem->to, &k->plan->problem->to_mesh,
+		              NULL, 0);
+		return;
+	}
 	plan_pad(k->plan, &k->plan->to, NULL);
-	k->plan->step[k->plan->nsteps - 1].mesh = &k->problem->to_mesh;
+	k->plan->step[k->plan->nsteps - 1].mesh = &k->plan->problem->to_mesh;
 }
 
 /* Chooses how many chunks: as many as the schedule has, if there are not too many boxes. */
@@ -250,24 +263,25 @@ static int32_t choose_chunks(const struct making *k)
 	return chunks;
 }
 
-struct plan *relay_plan(const struct problem *p, const struct machine *m,
-                        const int32_t *platform, enum flow_reach reach, struct arena *a)
+bool relay_steps(struct plan *plan, const struct problem *p, const struct machine *m,
+                 const int32_t *platform, enum flow_reach reach, struct arena *a)
 {
-	struct making k = {.problem = p, .arena = a};
+	struct making k = {.problem = p, .plan = plan, .arena = a};
 	struct network rails;
 
 	if (!network_make(&k.net, m, platform, p->ndevices, reach, a) ||
-	    !demand_make(&k.demand, p, a))
-		return NULL;
+	    !demand_make(&k.demand, p, a) || (k.demand.sums && !network_turn(&k.net, a)))
+		return false;
 	/* the symmetries of collective/scheduled.c */
 	symmetry_find(&k.symmetry,
-	              network_make(&rails, m, platform, p->ndevices, FLOW_RAILS, a)
+	              network_make(&rails, m, platform, p->ndevices, FLOW_RAILS, a) &&
+	                              (!k.demand.sums || network_turn(&rails, a))
 	                      ? &rails
 	                      : &k.net,
 	              &k.demand, &p->mesh, a);
 	if (!forest_make(&k.forest, &k.net, &k.demand, &k.symmetry, true, a) ||
 	    k.forest.depths == 0)
-		return NULL;
+		return false;
 	k.first = arena_alloc(a, (size_t)k.demand.nsupplies + 1, sizeof(*k.first));
 	for (int32_t s = 0; s < k.demand.nsupplies; s++)
 		k.first[s + 1] = k.first[s] + k.demand.supply[s].ndata;
@@ -275,9 +289,18 @@ struct plan *relay_plan(const struct problem *p, const struct machine *m,
 	sort_origins(&k);
 	find_boxes(&k);
 	k.chunks = choose_chunks(&k);
-	k.plan = plan_new(a, p, "scheduled");
-	k.plan->shape = p->array.shape;
 	add_rounds(&k);
-	plan_finish(k.plan);
-	return k.plan;
+	return true;
+}
+
+struct plan *relay_plan(const struct problem *p, const struct machine *m,
+                        const int32_t *platform, enum flow_reach reach, struct arena *a)
+{
+	struct plan *plan = plan_new(a, p, "scheduled");
+
+	plan->shape = p->array.shape;
+	if (!relay_steps(plan, p, m, platform, reach, a))
+		return NULL;
+	plan_finish(plan);
+	return plan;
 }
