@@ -27,3 +27,4 @@ shardsim plan --array 'f32[8192,512]' --mesh x=8 --from "P(unreduced={'x'})" --t
 	sed -n '/^#define ELEMENT/p; s/.*op = \([A-Z]*\), \(.adds = 1\), .nboxes = \([0-9]*\).*/\1 \2 \3/p'
 shardsim plan --array 'f32[8192,512]' --mesh x=8 --from "P(unreduced={'x'})" --to "P('x')" \
 	--platform 'tpu-v5e:2x4{scheduled=1}' --planner direct --emit jax-p2p 2>&1
+echo "exit $?"

@@ -12,3 +12,4 @@ shardsim advise --array 'bf16[8192,8192]' --mesh x=4,y=2 --from "P('x')" --to "P
 	--platform 'tpu-v5e:2x4{scheduled=1}' | sed -n '1,8p'
 # A collective by itself is no exchange.
 shardsim perf all-gather --platform tpu-v4:2x2x2 --algorithm scheduled 2>&1
+echo "exit $?"
