@@ -240,6 +240,15 @@ static bool lower_permute(struct lowered *out, const struct machine *m,
 	return done;
 }
 
+bool lower_may_schedule(const struct plan *plan, int step)
+{
+	if (plan->step[step].op != OP_EXCHANGE)
+		return false;
+	return plan->nsteps == 1 ||
+	       (!plan->view &&
+	        (step_adds(plan, step) || (step > 0 && step_adds(plan, step - 1))));
+}
+
 /*
  * Lowers transfers. Boxes between the same two devices are one message. An exchange is
  * one round with a task for each connected set of senders and receivers, as none waits
@@ -282,8 +291,7 @@ static bool lower_transfers(struct lowered *out, struct arena *a,
 	}
 	schedule_end(&out->schedule);
 	sent_finish(&out->schedule, m, NULL);
-	if (exchange && m->tuning.value[TUNING_SCHEDULED] != 0 &&
-	    (plan->nsteps == 1 || (step_adds(plan, step) && !plan->view)))
+	if (m->tuning.value[TUNING_SCHEDULED] != 0 && lower_may_schedule(plan, step))
 		scheduled_exchange(out, m, place, plan, step);
 	return true;
 }

@@ -258,7 +258,7 @@ static enum answer direct_plan(struct plan **out, const struct problem *p,
 	/* elsewhere each contribution would travel by itself */
 	if (p->from.nunreduced > 0 && prices->scheduled &&
 	    p->vocabulary == VOCABULARY_ANY)
-		return direct_sums(out, p, arena, why);
+		return direct_sums(out, p, prices, arena, why);
 	if (reason) {
 		text_printf(why, "%s", reason);
 		return ANSWER_NOT_APPLICABLE;

@@ -2,7 +2,9 @@
 
 #include "array/tile.h"
 #include "base/list.h"
+#include "plan/exchange.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Beyond that the plan is not made, to bound memory. */
@@ -200,7 +202,7 @@ static bool add_exchange(struct plan *plan, const struct layout *after)
 	return true;
 }
 
-/* Adds the steps; returns the reason where that cannot be. */
+/* Adds the slice and the sum; returns the reason where that cannot be. */
 static const char *add_steps(struct plan *plan)
 {
 	const struct problem *p = plan->problem;
@@ -217,12 +219,33 @@ static const char *add_steps(struct plan *plan)
 		plan_axes_step(plan, OP_SLICE, move, n);
 	if (!add_exchange(plan, &to))
 		return "too many boxes of sums";
-	if (!slice_moves(move, &n, &p->to, &to, plan->arena))
+	return NULL;
+}
+
+/*
+ * Gathers what replicates the target from the last layout of a plan, by one collective or by
+ * an exchange. Returns the reason where that cannot be.
+ */
+static const char *add_gather(struct plan *plan, bool exchange)
+{
+	const struct problem *p = plan->problem;
+	struct layout cut = *plan_layout(plan);
+	struct text why = {0};
+	struct move move[RANK_MAX];
+	bool done;
+	int n;
+
+	if (!slice_moves(move, &n, &p->to, &cut, plan->arena))
 		return "replicas do not cut the tiles evenly";
-	if (n > 0 && p->two_meshes)
-		return "a replicated sum on another target mesh";
 	if (n == 0)
 		return NULL;
+	if (p->two_meshes)
+		return "a replicated sum on another target mesh";
+	if (exchange) {
+		done = plan_exchange_axes(plan, &p->to, &why);
+		text_free(&why);
+		return done ? NULL : "no exchange is implied";
+	}
 	for (int i = 0; i < n; i++) {
 		move[i].from_dim = move[i].to_dim;
 		move[i].to_dim = -1;
@@ -231,22 +254,43 @@ static const char *add_steps(struct plan *plan)
 	return NULL;
 }
 
-enum answer direct_sums(struct plan **out, const struct problem *p, struct arena *arena,
+/* Makes the plan, or returns NULL with the reason. */
+static struct plan *make_plan(const struct problem *p, bool exchange,
+                              const char **reason, struct arena *arena)
+{
+	struct plan *plan = plan_new(arena, p, "direct");
+
+	plan->shape = p->array.shape;
+	*reason = add_steps(plan);
+	if (!*reason)
+		*reason = add_gather(plan, exchange);
+	if (*reason)
+		return NULL;
+	plan_finish(plan);
+	return plan;
+}
+
+enum answer direct_sums(struct plan **out, const struct problem *p,
+                        const struct prices *prices, struct arena *arena,
                         struct text *why)
 {
-	const char *reason = refusal(p);
-	struct plan *plan;
+	const char *reason = refusal(p), *other_reason;
+	struct plan *plan, *other = NULL;
+	struct price most = {.cost = INFINITY}, least;
 
-	if (!reason) {
-		plan = plan_new(arena, p, "direct");
-		plan->shape = p->array.shape;
-		reason = add_steps(plan);
-	}
-	if (reason) {
+	plan = reason ? NULL : make_plan(p, false, &reason, arena);
+	if (!plan) {
 		text_printf(why, "%s", reason);
 		return ANSWER_NOT_APPLICABLE;
 	}
-	plan_finish(plan);
+	if (plan->step[plan->nsteps - 1].op == OP_ALL_GATHER)
+		other = make_plan(p, true, &other_reason, arena);
+	if (other && !plan_over_memory(other)) {
+		least = prices->scheduled(prices->self, plan, most);
+		if (price_compare(prices->scheduled(prices->self, other, least),
+		                  least) < 0)
+			plan = other;
+	}
 	*out = plan;
 	return ANSWER_PLAN;
 }

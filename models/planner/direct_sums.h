@@ -17,11 +17,13 @@ bool slice_moves(struct move *moves, int *n, const struct layout *from,
 
 /*
  * Plans a problem with an unreduced source. What replicates the source is sliced first, so that
- * no two devices have the same contribution, and what replicates the target is gathered last:
- * its axes cut it before. Not applicable to targets that are unreduced, and to tiles that do
+ * no two devices have the same contribution, and what replicates the target is gathered last,
+ * by an all-gather or an exchange, which may be a schedule too, whichever is cheaper: its axes
+ * cut it before. Not applicable to targets that are unreduced, and to tiles that do
  * not divide.
  */
-enum answer direct_sums(struct plan **out, const struct problem *p, struct arena *arena,
+enum answer direct_sums(struct plan **out, const struct problem *p,
+                        const struct prices *prices, struct arena *arena,
                         struct text *why);
 
 #endif

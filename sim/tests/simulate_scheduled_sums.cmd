@@ -15,6 +15,11 @@ done
 # What replicates the source is sliced before, what replicates the target gathered behind.
 shardsim plan --array 'f32[8192,8192]' --mesh x=4,y=4,z=4 --from "P('y',None,unreduced={'x'})" \
 	--to "P('x','z')" --platform 'tpu-v4:4x4x4{scheduled=1}' --planner direct
+# An all-reduce over nodes is two schedules: to sums, and from them to all.
+for scheduled in 0 1; do
+	shardsim simulate --array 'f32[8192,8192]' --mesh x=64 --from "P(unreduced={'x'})" --to "P()" \
+		--platform "dgx-h100:8{scheduled=$scheduled}" --planner best --clock model,flow | grep -E 'ex|all|total'
+done
 # Elsewhere, and where contributions cannot be told apart, there is no such exchange.
 shardsim plan --array 'f32[64,64]' --mesh x=4 --from "P(unreduced={'x'})" --to "P('x')" --planner direct
 for ends in "P(unreduced={'x','y'})_P(unreduced={'x'})" "P('y',unreduced={'x'})_P()"; do

@@ -92,13 +92,14 @@ TWO_MESHES = [
 ]
 
 # Sums whose contributions are added up on their way: to tiles, between dimensions, over nodes,
-# with a slice before, a gather behind, and where messages go straight.
+# with a slice before, a gather behind, all-reduces, and where messages go straight.
 SUMS = [
     (8, "f32[8192,512]", "x=8", "P(unreduced={'x'})", "P('x')", "tpu-v5e:2x4"),
     (8, "bf16[8192,512]", "x=2,y=4", "P('x',unreduced={'y'})", "P(None,'y')", "tpu-v5e:2x4"),
     (16, "f32[16384,8192]", "x=2,y=8", "P('x',unreduced={'y'})", "P(None,('y','x'))",
      "dgx-h100:2"),
     (8, "s32[8192,512,2]", "x=2,y=2,z=2", "P('z',unreduced={'x'})", "P(None,'x')", "tpu-v4:2x2x2"),
+    (16, "f32[16384,8192]", "x=16", "P(unreduced={'x'})", "P()", "dgx-h100:2"),
     (4, "f64[16,8]", "x=4", "P(unreduced={'x'})", "P()", "tpu-v5e:2x2"),
 ]
 
