@@ -240,6 +240,15 @@ static bool lower_permute(struct lowered *out, const struct machine *m,
 	return done;
 }
 
+bool lower_may_schedule(const struct plan *plan, int step)
+{
+	if (plan->step[step].op != OP_EXCHANGE)
+		return false;
+	return plan->nsteps == 1 ||
+	       (!plan->view &&
+	        (step_adds(plan, step) || (step > 0 && step_adds(plan, step - 1))));
+}
+
 /*
  * Lowers transfers. Boxes between the same two devices are one message. An exchange is
  * one round with a task for each connected set of senders and receivers, as none waits
@@ -282,8 +291,8 @@ static bool lower_transfers(struct lowered *out, struct arena *a,
 	}
 	schedule_end(&out->schedule);
 	sent_finish(&out->schedule, m, NULL);
-	if (exchange && m->tuning.value[TUNING_SCHEDULED] != 0 && plan->nsteps == 1)
-		scheduled_exchange(out, m, place, plan);
+	if (m->tuning.value[TUNING_SCHEDULED] != 0 && lower_may_schedule(plan, step))
+		scheduled_exchange(out, m, place, plan, step);
 	return true;
 }
 
@@ -401,7 +410,8 @@ static bool needs_unpack(const struct step *s)
 
 /*
  * Returns the memory traffic of the busiest device that packs what it sends and unpacks
- * what it receives; a whole tile is sent from and received into its place.
+ * what it receives; a whole tile is sent from and received into its place. To add up what is
+ * received takes a pass over three arrays and nothing else, as in a reduction.
  */
 static double transfer_traffic_bytes(const struct plan *plan, int step)
 {
@@ -411,25 +421,31 @@ static double transfer_traffic_bytes(const struct plan *plan, int step)
 		after = shape_elements(&s->local);
 	size_t n = (size_t)plan->problem->ndevices;
 	int64_t *traffic = xmalloc(n, sizeof(*traffic)), most = 0;
+	bool adds = step_adds(plan, step);
 
 	for (size_t d = 0; d < n; d++)
 		traffic[d] = 0;
 	for (int32_t i = 0; i < s->npairs && s->part != before; i++) {
 		if (s->pairs[i].src == s->pairs[i].dst)
 			continue;
-		traffic[s->pairs[i].src] += s->part;
-		traffic[s->pairs[i].dst] += s->part;
+		traffic[s->pairs[i].src] += 2 * s->part;
+		traffic[s->pairs[i].dst] += 2 * s->part;
 	}
 	for (int64_t i = 0; i < s->ntransfers && !s->part; i++) {
 		const struct transfer *t = &s->transfers[i];
 
-		traffic[t->src] += t->elements == before ? 0 : t->elements;
-		traffic[t->dst] += t->elements == after ? 0 : t->elements;
+		if (adds) {
+			traffic[t->dst] += 3 * t->elements;
+			continue;
+		}
+		traffic[t->src] += t->elements == before ? 0 : 2 * t->elements;
+		traffic[t->dst] += t->elements == after ? 0 : 2 * t->elements;
 	}
 	for (size_t d = 0; d < n; d++)
 		most = traffic[d] > most ? traffic[d] : most;
 	xfree(traffic);
-	return 2.0 * (double)dtype_bytes(type, most);
+	return adds ? (double)dtype_bytes(type, most)
+	            : 2.0 * (double)dtype_bytes(type, most / 2);
 }
 
 double lower_local_bytes(const struct plan *plan, int step)

@@ -35,6 +35,12 @@ bool lower_step(struct lowered *out, struct arena *a, const struct machine *m,
                 struct text *why);
 
 /*
+ * Returns whether a runtime that takes schedules of messages may run a step as one: an exchange
+ * that is the whole plan, one that adds up contributions, and the one behind that.
+ */
+bool lower_may_schedule(const struct plan *plan, int step);
+
+/*
  * Does as lower_step(), but the rounds of a collective go to a reader as those of
  * lower_collective_rounds() do; the schedule in `out` is empty then. The rounds of other
  * steps are in `out` as before, for there is one at most.

@@ -9,6 +9,9 @@
  * packed and unpacked. A runtime has to run it that takes schedules of messages, as
  * MSCCL does for GPUs; baselines never get it.
  *
+ * A sum that ends in an exchange of contributions is the flows of the problem turned around, run
+ * backwards (flow/demand.h): devices on the way add up what comes to them, and hand on the sum.
+ *
  *   rounds  C + D - 1 for C chunks and data that are relayed up to D - 1 times
  *   bytes   all links together carry least where data are wanted once and go straight
  *   cost    flow/pipeline.h; for C without end the time of the busiest link, which for
@@ -69,7 +72,10 @@ static void add_task(struct writing *w, const struct pipeline *p, int32_t round,
 	}
 }
 
-/* Returns the bytes that the busiest relay receives and does not want. */
+/*
+ * Returns the bytes that the busiest relay receives and does not want. What comes to where a
+ * sum ends counts once as wanted, however many parts of it come.
+ */
 static double relayed_bytes(const struct flows *flows, const struct demand *demand,
                             struct arena *a)
 {
@@ -84,7 +90,10 @@ static double relayed_bytes(const struct flows *flows, const struct demand *dema
 		for (int64_t k = 0; k < supply->ndata; k++) {
 			const struct party *w = &demand->party[supply->datum[k].wanters];
 
-			for (int32_t i = 0; i < w->n; i++)
+			if (demand->sums)
+				over[supply->holders.device[0]] -=
+					supply->datum[k].bytes;
+			for (int32_t i = 0; i < w->n && !demand->sums; i++)
 				if (demand->supply_of[w->device[i]] != s)
 					over[w->device[i]] -= supply->datum[k].bytes;
 		}
@@ -225,11 +234,14 @@ static bool build(struct schedule *out, int64_t *relay_bytes, const struct netwo
 	if (!forest_make(&forest, net, demand, symmetry, false, a) ||
 	    forest.depths == 0 || !flows_of_forest(&flows, &forest, net, symmetry, a))
 		return false;
+	p = pipeline_make(&flows, net, 1, a);
+	if (demand->sums)
+		flows_turn(&flows);
 	relayed = relayed_bytes(&flows, demand, a);
 	fewest = fewest_chunks(plan, relayed);
 	if (fewest == 0)
 		return false;
-	p = pipeline_make(&flows, net, fewest, a);
+	p.chunks = p.chunks > fewest ? p.chunks : fewest;
 	*relay_bytes = relayed < 1 ? 0 : (int64_t)ceil(2 * relayed / p.chunks);
 	add_rounds(out, net, &flows, &p);
 	return true;
@@ -256,36 +268,72 @@ static void try_reach(struct lowered *out, double *least_s, struct nccl_wire *wi
 	out->reach = net->reach;
 }
 
+/* The networks of a problem on which flows are looked for. */
+struct reaches {
+	struct network net[FLOW_REACHES];
+	bool has[FLOW_REACHES];
+};
+
+/* Makes the networks; false where there is none. */
+static bool make_reaches(struct reaches *r, const struct machine *m,
+                         const int32_t *platform, const struct demand *demand,
+                         struct arena *a)
+{
+	bool any = false;
+
+	for (int reach = 0; reach < FLOW_REACHES; reach++) {
+		/* trees over nodes are for what several want */
+		r->has[reach] =
+			(reach != FLOW_TREES || !demand->single) &&
+			network_make(&r->net[reach], m, platform, demand->ndevices,
+		                     (enum flow_reach)reach, a) &&
+			(!demand->sums || network_turn(&r->net[reach], a));
+		any = any || r->has[reach];
+	}
+	return any;
+}
+
+/* Returns the problem whose ends are those of a step. */
+static const struct problem *step_problem(const struct plan *plan, int step,
+                                          struct arena *a)
+{
+	struct problem *p;
+
+	if (plan->nsteps == 1)
+		return plan->problem;
+	p = arena_dup(a, plan->problem, 1, sizeof(*p));
+	p->from = *plan_before(plan, step);
+	p->to = plan->step[step].after;
+	p->to_mesh = *plan->step[step].mesh;
+	return p;
+}
+
 void scheduled_exchange(struct lowered *out, const struct machine *m,
-                        const struct placement *place, const struct plan *plan)
+                        const struct placement *place, const struct plan *plan, int step)
 {
 	struct arena *a = out->schedule.arena;
-	int32_t n = plan->problem->ndevices;
+	const struct problem *p = step_problem(plan, step, a);
+	int32_t n = p->ndevices;
 	int32_t *platform = arena_alloc(a, (size_t)n, sizeof(*platform));
 	struct nccl_wire *wire = nccl_wire_new(a, m);
 	const struct schedule direct = out->schedule;
 	double least_s = nccl_wire_rounds_s(&direct, wire);
-	struct network all, rails, trees;
+	struct reaches r;
 	struct demand demand;
 	struct symmetry symmetry;
-	bool has_all, has_rails;
 
 	for (int32_t d = 0; d < n; d++)
 		platform[d] = placement_device(place, d);
-	has_all = network_make(&all, m, platform, n, FLOW_ALL, a);
-	has_rails = network_make(&rails, m, platform, n, FLOW_RAILS, a);
-	if ((!has_all && !has_rails) || !demand_make(&demand, plan->problem, a))
+	if (!demand_make(&demand, p, a) || !make_reaches(&r, m, platform, &demand, a))
 		return;
 	/* what keeps rails keeps all messages, whose links are the same */
-	symmetry_find(&symmetry, has_rails ? &rails : &all, &demand,
-	              &plan->problem->mesh, a);
-	if (has_all)
-		try_reach(out, &least_s, wire, &all, &demand, &symmetry, plan);
-	if (has_rails)
-		try_reach(out, &least_s, wire, &rails, &demand, &symmetry, plan);
-	if (has_rails && !demand.single &&
-	    network_make(&trees, m, platform, n, FLOW_TREES, a))
-		try_reach(out, &least_s, wire, &trees, &demand, &symmetry, plan);
-	if (out->schedule.message != direct.message && (has_rails || all.nhubs > 0))
+	symmetry_find(&symmetry, &r.net[r.has[FLOW_RAILS] ? FLOW_RAILS : FLOW_ALL],
+	              &demand, &p->mesh, a);
+	for (int reach = 0; reach < FLOW_REACHES; reach++)
+		if (r.has[reach])
+			try_reach(out, &least_s, wire, &r.net[reach], &demand,
+			          &symmetry, plan);
+	if (out->schedule.message != direct.message &&
+	    (r.has[FLOW_RAILS] || r.net[FLOW_ALL].nhubs > 0))
 		out->schedule = cut_messages(&out->schedule);
 }

@@ -32,11 +32,13 @@ void sent_finish(struct schedule *s, const struct machine *m, const bool *again)
 
 /*
  * Puts the rounds of the algorithm `scheduled` (scheduled.c), which brings every device of
- * a problem what it lacks, in place of those of a plan of one exchange that were lowered.
+ * a problem what it lacks, in place of those of a plan of one exchange that were lowered, or
+ * of a step that adds up contributions.
  * Leaves these as they are where the machine or the problem is none for it, it takes longer,
  * or what it relays does not fit beside what the plan holds.
  */
 void scheduled_exchange(struct lowered *out, const struct machine *m,
-                        const struct placement *place, const struct plan *plan);
+                        const struct placement *place, const struct plan *plan,
+                        int step);
 
 #endif

@@ -46,7 +46,13 @@ struct emitter {
 	/* Appends the text to `out`, or the reason to `why`. Needs no global state. */
 	enum emitted (*emit)(struct text *out, const struct emission *what,
 	                     struct arena *scratch, struct text *why);
+	bool adds; /* it says boxes of contributions, which are added up (step_adds) */
 };
+
+/* Emits a plan as a kind, which is asked only where it has words for all of the plan's steps. */
+enum emitted emit_plan(const struct emitter *emitter, struct text *out,
+                       const struct emission *what, struct arena *scratch,
+                       struct text *why);
 
 extern const struct emitter *const emitters[]; /* ended by NULL */
 const struct emitter *emitter_find(const char *name, size_t length);

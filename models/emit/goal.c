@@ -291,4 +291,5 @@ const struct emitter emitter_goal = {
 	.comment = "// ",
 	.comment_end = "",
 	.emit = emit_goal,
+	.adds = true,
 };

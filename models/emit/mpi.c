@@ -8,7 +8,8 @@
  * plan; what it cannot do is to add up types that MPI has no numbers for. An element of
  * fewer than 8 bits takes a byte. A permute of parts sends its boxes without the padding
  * between them. A plan that the machine runs as a schedule of messages is said with its
- * relays, a step for each round (emit/relays.h).
+ * relays, a step for each round (emit/relays.h); contributions to sums are added up by
+ * MPI_Reduce_local before they are sent on.
  */
 #include "emit/mpi.h"
 
@@ -81,10 +82,17 @@ static bool can_say(const struct plan *p, int64_t contributions, struct text *wh
 	const char *dtype = p->problem->array.dtype->name;
 	const struct sum *sum = sum_of(dtype);
 	int64_t boxes = 0;
+	bool adds = false;
 
-	for (int k = 0; k < p->nsteps; k++)
+	for (int k = 0; k < p->nsteps; k++) {
 		boxes += p->step[k].ntransfers;
-	if (boxes > BOXES_MAX)
+		adds = adds || (step_adds(p, k) && p->view);
+	}
+	if (adds)
+		text_printf(why,
+		            "it adds up boxes of strided tiles; other planners make "
+		            "plans without");
+	else if (boxes > BOXES_MAX)
 		text_printf(
 			why,
 			"it has %lld boxes, at most %d fit into a program; planners "
@@ -342,4 +350,5 @@ const struct emitter emitter_mpi = {
 	.comment = "/* ",
 	.comment_end = " */",
 	.emit = emit_mpi,
+	.adds = true,
 };

@@ -119,7 +119,9 @@ static void put_boxes(struct mpi *m, int step, const struct mpi_place *from,
 		const struct transfer *t = &s->transfers[i];
 
 		text_printf(m->out, "\t{%d, %d, %d, {", (int)t->src, (int)t->dst,
-		            sender_box(m, t, from, s, beside));
+		            step_adds(m->plan, step)
+		                    ? -1
+		                    : sender_box(m, t, from, s, beside));
 		for (int b = 0; b < 2 * m->rank; b++)
 			text_printf(m->out, "%s%lld", b ? ", " : "",
 			            (long long)(t->bounds[b] / m->unit[b / 2]));
@@ -187,6 +189,8 @@ static void put_step(struct mpi *m, int step)
 	text_printf(m->out, "\t{.op = %s", op_words[s->op]);
 	if (s->gathers)
 		text_printf(m->out, ", .gathers = 1");
+	if (step_adds(m->plan, step))
+		text_printf(m->out, ", .adds = 1");
 	if (s->nmoves)
 		text_printf(m->out, ", .nmoves = %d, .move = move_%d", s->nmoves, n);
 	if (s->groups.ngroups)

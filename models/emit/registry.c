@@ -22,3 +22,17 @@ const struct emitter *emitter_find(const char *name, size_t length)
 			return emitters[i];
 	return NULL;
 }
+
+enum emitted emit_plan(const struct emitter *emitter, struct text *out,
+                       const struct emission *what, struct arena *scratch,
+                       struct text *why)
+{
+	for (int i = 0; i < what->plan->nsteps && !emitter->adds; i++)
+		if (step_adds(what->plan, i)) {
+			text_printf(why, "it adds up boxes on their way; --emit mpi "
+			                 "says that, and plans without --algorithm "
+			                 "scheduled do not");
+			return EMIT_CANNOT;
+		}
+	return emitter->emit(out, what, scratch, why);
+}

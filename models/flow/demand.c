@@ -84,17 +84,34 @@ static bool all_of(const struct party *some, const struct party *others)
 	return true;
 }
 
+/* Returns whether each tile of a side is with no more devices than that. */
+static bool has_at_most(const struct side *s, int64_t devices)
+{
+	for (int64_t t = 0; t < s->ntiles; t++)
+		if (s->party[t].n > devices)
+			return false;
+	return true;
+}
+
 bool demand_make(struct demand *out, const struct problem *p, struct arena *a)
 {
 	const struct shape *shape = &p->array.shape;
 	struct side from, to;
 	LIST(struct supply) supplies = {0};
 
-	*out = (struct demand){.single = true};
-	if (p->from.nunreduced || p->to.nunreduced)
+	*out = (struct demand){.single = true, .sums = p->from.nunreduced > 0};
+	if (p->to.nunreduced)
 		return false;
 	side_make(&from, &p->from, &p->mesh, shape, a);
 	side_make(&to, &p->to, &p->to_mesh, shape, a);
+	if (out->sums) {
+		struct side turned = from;
+
+		from = to;
+		to = turned;
+		if (!has_at_most(&from, 1) || !has_at_most(&to, to.map.partials))
+			return false;
+	}
 	out->ndevices = p->ndevices;
 	out->supply_of = arena_alloc(a, (size_t)p->ndevices, sizeof(int32_t));
 	out->party_of = arena_alloc(a, (size_t)p->ndevices, sizeof(int32_t));

@@ -36,11 +36,19 @@ struct demand {
 	int32_t *supply_of, *party_of;
 	int64_t ndata; /* of all supplies */
 	bool single;   /* every datum is wanted by one device */
+	bool sums;     /* it is that of a sum, run backwards */
 };
 
 /*
- * Lists what a problem asks for. Returns false where it cannot be said so: sums, and data
- * that nobody holds.
+ * Lists what a problem asks for. Returns false where it cannot be said so, as of data that
+ * nobody holds.
+ *
+ * A sum is a broadcast run backwards: where contributions of several devices come together at
+ * one, from there the same tree leads to all of them (Chan, Heimlich, Purkayastha and van de
+ * Geijn, "Collective communication: theory, practice, and experience", 2007). So of an unreduced
+ * source the demand is that of the problem turned around, in which those that want a sum hold
+ * it and those that contribute to it want it, all of them. It cannot be said where two devices
+ * have the same contribution, of which one would do, or two want the same sum.
  */
 bool demand_make(struct demand *out, const struct problem *p, struct arena *a);
 

@@ -141,3 +141,21 @@ bool flows_of_forest(struct flows *out, const struct forest *f,
 	}
 	return true;
 }
+
+void flows_turn(struct flows *flows)
+{
+	for (int32_t i = 0; i < flows->nmessages; i++) {
+		struct flow_message *m = &flows->message[i];
+		double *bytes = &flows->bytes[(int64_t)i * flows->depths];
+		int32_t src = m->src;
+
+		m->src = m->dst;
+		m->dst = src;
+		for (int32_t d = 0; d < flows->depths / 2; d++) {
+			double first = bytes[d];
+
+			bytes[d] = bytes[flows->depths - 1 - d];
+			bytes[flows->depths - 1 - d] = first;
+		}
+	}
+}

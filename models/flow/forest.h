@@ -96,4 +96,7 @@ bool flows_of_forest(struct flows *out, const struct forest *forest,
                      const struct network *network, const struct symmetry *symmetry,
                      struct arena *a);
 
+/* Runs flows backwards: the last depth first, each message from its receiver. */
+void flows_turn(struct flows *flows);
+
 #endif

@@ -235,6 +235,38 @@ bool network_make(struct network *out, const struct machine *m, const int32_t *p
 	return messages <= MESSAGES_MAX;
 }
 
+/* Returns the number of the message from one device to another, -1 if there is none. */
+static int32_t edge_between(const struct network *net, int32_t src, int32_t dst)
+{
+	for (int32_t e = net->out[src]; e < net->out[src + 1]; e++)
+		if (net->edge[e].dst == dst)
+			return e;
+	return -1;
+}
+
+bool network_turn(struct network *net, struct arena *a)
+{
+	struct flow_edge *turned =
+		arena_dup(a, net->edge, (size_t)net->nedges, sizeof(*turned));
+
+	for (int32_t e = 0; e < net->nedges; e++) {
+		int32_t back = edge_between(net, net->edge[e].dst, net->edge[e].src);
+
+		if (back < 0 || net->edge[back].fabric != net->edge[e].fabric)
+			return false;
+		turned[e].first = net->edge[back].first;
+		turned[e].last = net->edge[back].last;
+	}
+	net->edge = turned;
+	for (int64_t i = 0; i < (int64_t)net->n * net->machine->nfabrics; i++) {
+		int32_t up = net->port[i].up;
+
+		net->port[i].up = net->port[i].down;
+		net->port[i].down = up;
+	}
+	return true;
+}
+
 int32_t network_links(const struct network *net, const struct flow_message *message,
                       const int32_t **list, int32_t pair[2])
 {

@@ -78,6 +78,13 @@ struct flow_message {
 bool network_make(struct network *out, const struct machine *m, const int32_t *platform,
                   int32_t n, enum flow_reach reach, struct arena *a);
 
+/*
+ * Turns all messages around: one from a to b then takes the links that one from b to a took.
+ * Flows on it, run backwards, take the links of the machine. False where some message has none
+ * back.
+ */
+bool network_turn(struct network *net, struct arena *a);
+
 /* Returns how many links a message takes, at most STEPS_MAX, and in *list which. */
 int32_t network_links(const struct network *net, const struct flow_message *message,
                       const int32_t **list, int32_t pair[2]);

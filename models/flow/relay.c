@@ -108,13 +108,18 @@ static void sort_origins(struct making *k)
 
 /* --- boxes ------------------------------------------------------------------------- */
 
-/* Stores the box that a tile of the source and one of the target have in common. */
+/*
+ * Stores the box that a tile of the source and one of the target have in common; those that
+ * have a sum's supply hold the target.
+ */
 static void find_boxes(struct making *k)
 {
 	const struct problem *p = k->problem;
 	const struct shape *shape = &p->array.shape;
-	struct tilemap from = tilemap_make(&p->from, &p->mesh, shape, k->arena);
-	struct tilemap to = tilemap_make(&p->to, &p->to_mesh, shape, k->arena);
+	struct tilemap source = tilemap_make(&p->from, &p->mesh, shape, k->arena);
+	struct tilemap target = tilemap_make(&p->to, &p->to_mesh, shape, k->arena);
+	struct tilemap from = k->demand.sums ? target : source;
+	struct tilemap to = k->demand.sums ? source : target;
 	int rank = shape->rank;
 
 	k->box = arena_alloc(k->arena, (size_t)(k->demand.ndata * 2 * rank + 1),
@@ -189,10 +194,16 @@ struct transfers {
 	LIST(struct transfer) list;
 };
 
-/* Adds what a share of a datum sends in a round. */
+static int32_t count_rounds(const struct making *k)
+{
+	return k->pipeline.chunks + k->pipeline.depths - 1;
+}
+
+/* Adds what a share of a datum sends in a round; sums go the way back, the last round first. */
 static void add_share(struct making *k, struct transfers *out, int64_t datum,
                       int32_t share, int32_t round)
 {
+	int32_t rounds = count_rounds(k);
 	int64_t n = k->origin_first[datum + 1] - k->origin_first[datum];
 	const struct origin *o = &k->origin[k->origin_first[datum] + share % n];
 	const int32_t *to = k->symmetry.image + (int64_t)o->element * k->net.n;
@@ -200,7 +211,10 @@ static void add_share(struct making *k, struct transfers *out, int64_t datum,
 
 	for (int64_t i = k->part_first[key]; i < k->part_first[key + 1]; i++) {
 		const struct flow_part *p = &k->part[i];
-		int32_t chunk = round - p->depth, chunks;
+		bool back = k->demand.sums;
+		int32_t src = to[back ? p->message.dst : p->message.src];
+		int32_t dst = to[back ? p->message.src : p->message.dst];
+		int32_t chunk = (back ? rounds - 1 - round : round) - p->depth, chunks;
 		int64_t *bounds, elements;
 
 		chunks = pipeline_chunks(&k->pipeline, &k->flows, p->height);
@@ -213,14 +227,13 @@ static void add_share(struct making *k, struct transfers *out, int64_t datum,
 		               (int64_t)k->forest.shares * chunks);
 		if (elements > 0)
 			*list_add(&out->list, k->arena) =
-				(struct transfer){to[p->message.src],
-			                          to[p->message.dst], elements, bounds};
+				(struct transfer){src, dst, elements, bounds};
 	}
 }
 
 static void add_rounds(struct making *k)
 {
-	int32_t rounds = k->pipeline.chunks + k->pipeline.depths - 1;
+	int32_t rounds = count_rounds(k);
 
 	for (int32_t r = 0; r < rounds; r++) {
 		struct transfers t = {0};
@@ -231,8 +244,13 @@ static void add_rounds(struct making *k)
 		if (t.list.n > 0)
 			plan_permute_parts(k->plan, t.list.at, t.list.n);
 	}
+	if (k->demand.sums) {
+		plan_exchange(k->plan, &k->problem->to, &k->plan->problem->to_mesh,
+		              NULL, 0);
+		return;
+	}
 	plan_pad(k->plan, &k->plan->to, NULL);
-	k->plan->step[k->plan->nsteps - 1].mesh = &k->problem->to_mesh;
+	k->plan->step[k->plan->nsteps - 1].mesh = &k->plan->problem->to_mesh;
 }
 
 /* Returns how many boxes all chunks of all parts are. */
@@ -259,24 +277,25 @@ static bool choose_chunks(struct making *k)
 	return true;
 }
 
-struct plan *relay_plan(const struct problem *p, const struct machine *m,
-                        const int32_t *platform, enum flow_reach reach, struct arena *a)
+bool relay_steps(struct plan *plan, const struct problem *p, const struct machine *m,
+                 const int32_t *platform, enum flow_reach reach, struct arena *a)
 {
-	struct making k = {.problem = p, .arena = a};
+	struct making k = {.problem = p, .plan = plan, .arena = a};
 	struct network rails;
 
 	if (!network_make(&k.net, m, platform, p->ndevices, reach, a) ||
-	    !demand_make(&k.demand, p, a))
-		return NULL;
+	    !demand_make(&k.demand, p, a) || (k.demand.sums && !network_turn(&k.net, a)))
+		return false;
 	/* the symmetries of collective/scheduled.c */
 	symmetry_find(&k.symmetry,
-	              network_make(&rails, m, platform, p->ndevices, FLOW_RAILS, a)
+	              network_make(&rails, m, platform, p->ndevices, FLOW_RAILS, a) &&
+	                              (!k.demand.sums || network_turn(&rails, a))
 	                      ? &rails
 	                      : &k.net,
 	              &k.demand, &p->mesh, a);
 	if (!forest_make(&k.forest, &k.net, &k.demand, &k.symmetry, true, a) ||
 	    k.forest.depths == 0)
-		return NULL;
+		return false;
 	k.first = arena_alloc(a, (size_t)k.demand.nsupplies + 1, sizeof(*k.first));
 	for (int32_t s = 0; s < k.demand.nsupplies; s++)
 		k.first[s + 1] = k.first[s] + k.demand.supply[s].ndata;
@@ -284,10 +303,19 @@ struct plan *relay_plan(const struct problem *p, const struct machine *m,
 	sort_origins(&k);
 	find_boxes(&k);
 	if (!choose_chunks(&k))
-		return NULL;
-	k.plan = plan_new(a, p, "scheduled");
-	k.plan->shape = p->array.shape;
+		return false;
 	add_rounds(&k);
-	plan_finish(k.plan);
-	return k.plan;
+	return true;
+}
+
+struct plan *relay_plan(const struct problem *p, const struct machine *m,
+                        const int32_t *platform, enum flow_reach reach, struct arena *a)
+{
+	struct plan *plan = plan_new(a, p, "scheduled");
+
+	plan->shape = p->array.shape;
+	if (!relay_steps(plan, p, m, platform, reach, a))
+		return NULL;
+	plan_finish(plan);
+	return plan;
 }

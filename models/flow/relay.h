@@ -7,7 +7,9 @@
  * (flow/pipeline.h), which is a permute of parts; behind the last round a pad makes the
  * target of the old tile and of what arrived, and what was only relayed is dropped. Data that
  * symmetries turn into one another take images of one tree, one after the other of those that
- * may be taken. A piece is a whole number of elements, so that messages are as long as the
+ * may be taken. Sums travel the other way: a round sends along messages of depth d chunk
+ * r - (D - 1 - d), from where the tree leads to, and an exchange without boxes ends it, which
+ * adds up what each device has. A piece is a whole number of elements, so that messages are as long as the
  * schedule's but for that.
  */
 #ifndef SHARDSIM_FLOW_RELAY_H
@@ -26,5 +28,9 @@ enum { RELAY_BOXES_MAX = 1 << 16, RELAY_CHUNKS_MAX = 4 };
  */
 struct plan *relay_plan(const struct problem *p, const struct machine *m,
                         const int32_t *platform, enum flow_reach reach, struct arena *a);
+
+/* Adds these steps to a plan that has come to the source of `p`; false as above. */
+bool relay_steps(struct plan *plan, const struct problem *p, const struct machine *m,
+                 const int32_t *platform, enum flow_reach reach, struct arena *a);
 
 #endif

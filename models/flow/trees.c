@@ -129,8 +129,7 @@ static int32_t node_at(const struct trees *t, int32_t i, int32_t of, int32_t n)
 {
 	int32_t start = 0, k = at_place(t, i, n);
 
-	while (start < n &&
-	       t->needer[start * t->nholders + of] < t->holder[of])
+	while (start < n && t->needer[start * t->nholders + of] < t->holder[of])
 		start++;
 	return t->needer[(start + k) % n * t->nholders + of];
 }

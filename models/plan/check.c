@@ -273,6 +273,9 @@ bool state_run(struct state *s, int i)
 	struct list *next = arena_dup(s->arena, s->list, cells, sizeof(*next));
 	bool ok = false;
 
+	if (step_adds(s->plan, i))
+		return step->op == OP_PERMUTE ? state_add_parts(s, i)
+		                              : state_add_tiles(s, i);
 	switch (step->op) {
 	case OP_SLICE:
 		ok = check_moves(s, i) && run_slice(s, i, next);

@@ -7,7 +7,7 @@
 /* Of an old tile, and of boxes held that a pad makes a tile of. */
 enum { PIECES_MAX = 256, HELD_MAX = 1 << 14 };
 
-static int64_t box_elements(const int64_t *b, int rank)
+int64_t box_elements(const int64_t *b, int rank)
 {
 	int64_t n = 1;
 
@@ -16,7 +16,7 @@ static int64_t box_elements(const int64_t *b, int rank)
 	return n;
 }
 
-static bool boxes_meet(const int64_t *a, const int64_t *b, int rank)
+bool boxes_meet(const int64_t *a, const int64_t *b, int rank)
 {
 	for (int i = 0; i < rank; i++)
 		if (a[2 * i] >= b[2 * i + 1] || b[2 * i] >= a[2 * i + 1])
@@ -24,7 +24,7 @@ static bool boxes_meet(const int64_t *a, const int64_t *b, int rank)
 	return true;
 }
 
-static bool box_inside(const int64_t *inner, const int64_t *outer, int rank)
+bool box_inside(const int64_t *inner, const int64_t *outer, int rank)
 {
 	for (int i = 0; i < rank; i++)
 		if (inner[2 * i] < outer[2 * i] || inner[2 * i + 1] > outer[2 * i + 1])
@@ -68,7 +68,7 @@ static bool has_tile(const struct state *s, int32_t d)
 	return s->rank > 0 || tile[0].n > 0;
 }
 
-static bool check_transfer(struct state *s, int step, const struct transfer *t)
+bool state_check_box(struct state *s, int step, const struct transfer *t)
 {
 	const struct shape *g = &s->plan->shape;
 
@@ -84,6 +84,13 @@ static bool check_transfer(struct state *s, int step, const struct transfer *t)
 	if (t->elements != box_elements(t->bounds, s->rank))
 		return state_wrong(s, step, "a box of another size than it says",
 		                   t->dst);
+	return true;
+}
+
+static bool check_transfer(struct state *s, int step, const struct transfer *t)
+{
+	if (!state_check_box(s, step, t))
+		return false;
 	if (is_held(s, t->src, t->bounds))
 		return true;
 	if (!is_summed(s, t->src))
@@ -216,8 +223,7 @@ static int by_start(const void *a, const void *b, void *dim)
 	return (x[i] > y[i]) - (x[i] < y[i]);
 }
 
-/* Sorts the boxes and returns whether no two of them meet. */
-static bool are_disjoint(struct arena *a, const int64_t **piece, int64_t n, int rank)
+bool boxes_disjoint(struct arena *a, const int64_t **piece, int64_t n, int rank)
 {
 	int dim = sweep_dim(a, piece, n, rank);
 
@@ -295,7 +301,7 @@ static bool makes_exactly(struct state *s, int step, int32_t d, const int64_t *w
 		total += box_elements(piece[i], s->rank);
 	if (total != box_elements(want, s->rank))
 		return state_wrong(s, step, "the boxes do not add up to the tile", d);
-	return (n > 0 && are_disjoint(s->arena, piece, n, s->rank)) || total == 0 ||
+	return (n > 0 && boxes_disjoint(s->arena, piece, n, s->rank)) || total == 0 ||
 	       state_wrong(s, step, "two boxes of one tile overlap", d);
 }
 
@@ -324,12 +330,8 @@ static bool makes_padded(struct state *s, int step, int32_t d, const int64_t *wa
 	       state_wrong(s, step, "a part of the tile is not there", d);
 }
 
-/*
- * Tells the tile of device d after a step, as lists and as a box of real elements;
- * returns false if it gets none.
- */
-static bool wanted_tile(struct list *out, int64_t *want, struct state *s,
-                        const struct step *st, const struct tilemap *map, int32_t d)
+bool state_wanted(struct list *out, int64_t *want, struct state *s,
+                  const struct step *st, const struct tilemap *map, int32_t d)
 {
 	const struct shape *g = &s->plan->shape;
 	bool there = true;
@@ -364,7 +366,7 @@ bool state_retile(struct state *s, int step)
 		struct list *out = next + (int64_t)d * s->lists;
 		int64_t want[2 * RANK_MAX];
 
-		if (!wanted_tile(out, want, s, st, &map, d))
+		if (!state_wanted(out, want, s, st, &map, d))
 			continue;
 		if (st->op == OP_PAD ? !makes_padded(s, step, d, want)
 		                     : !makes_exactly(s, step, d, want, &in[d]))
@@ -374,7 +376,7 @@ bool state_retile(struct state *s, int step)
 		if (st->op == OP_PAD && has_tile(s, d))
 			out[s->rank] = state_tile(s, d)[s->rank];
 	}
-	memset(s->held, 0, (size_t)s->ndevices * sizeof(*s->held));
+	memset(s->held, 0, (size_t)s->ndevices * sizeof(struct held *));
 	s->list = next;
 	return true;
 }
@@ -407,7 +409,7 @@ static bool group_boxes(struct state *s, int step, const int32_t *member, int32_
 			piece[(*n)++] = own[k];
 	}
 	*out = piece;
-	return *n == 0 || are_disjoint(s->arena, piece, *n, s->rank) ||
+	return *n == 0 || boxes_disjoint(s->arena, piece, *n, s->rank) ||
 	       state_wrong(s, step, "an element is summed twice", member[0]);
 }
 
@@ -425,7 +427,7 @@ static bool sum_group(struct state *s, int step, const int32_t *member,
 		struct list *out = next + (int64_t)member[r] * s->lists;
 		int64_t want[2 * RANK_MAX];
 
-		if (!wanted_tile(out, want, s, st, map, member[r]))
+		if (!state_wanted(out, want, s, st, map, member[r]))
 			return state_wrong(s, step, "a tile is summed and goes nowhere",
 			                   member[r]);
 		if (!is_covered(want, piece, n, 0, s->rank))

@@ -14,6 +14,7 @@ struct state state_start(const struct plan *p, struct arena *a, struct text *why
 
 	s.partials = map.partials;
 	s.held = arena_alloc(a, (size_t)s.ndevices, sizeof(*s.held));
+	s.given = arena_alloc(a, (size_t)s.ndevices, sizeof(*s.given));
 	s.list = arena_alloc(a, cells, sizeof(*s.list));
 	for (int32_t d = 0; d < s.ndevices; d++) {
 		struct list *tile = s.list + (int64_t)d * s.lists;

@@ -12,7 +12,8 @@
 /* A box that a device holds beside its tile, between a permute of parts and a pad. */
 struct held {
 	const int64_t *bounds; /* [2 * rank] */
-	const struct held *next;
+	struct held *next;
+	struct list parts; /* of a sum: which contributions are in it */
 };
 
 /*
@@ -27,7 +28,8 @@ struct state {
 	int32_t ndevices;
 	int64_t partials;
 	struct list *list;
-	const struct held **held; /* [ndevices] */
+	struct held **held; /* [ndevices] */
+	struct held **given; /* [ndevices] boxes of whose sums they gave their part away */
 	struct text *why;
 };
 
@@ -49,6 +51,30 @@ bool state_permute_parts(struct state *s, int step);
  * Runs an exchange or pad: tiles of `after` are made of what is there and what arrives.
  */
 bool state_retile(struct state *s, int step);
+
+/* Runs the same steps where contributions travel and are added up. */
+bool state_add_parts(struct state *s, int step);
+bool state_add_tiles(struct state *s, int step);
+
+/* Checks a transfer but for what its sender has. */
+bool state_check_box(struct state *s, int step, const struct transfer *t);
+
+/* Returns whether two boxes have an element in common, and whether one is in the other. */
+bool boxes_meet(const int64_t *a, const int64_t *b, int rank);
+bool box_inside(const int64_t *inner, const int64_t *outer, int rank);
+
+/* Sorts boxes and returns whether no two of them meet. */
+bool boxes_disjoint(struct arena *a, const int64_t **box, int64_t n, int rank);
+
+/* Returns the elements of a box. */
+int64_t box_elements(const int64_t *box, int rank);
+
+/*
+ * Tells the tile of device d after a step, as lists and as a box of real elements;
+ * returns false if it gets none.
+ */
+bool state_wanted(struct list *out, int64_t *want, struct state *s,
+                  const struct step *st, const struct tilemap *map, int32_t d);
 
 /*
  * Runs an all-reduce that gathers: each tile is made of the disjoint ones of its group.

@@ -43,6 +43,14 @@ bool step_has_axes(const struct step *s)
 	return s->nmoves > 0;
 }
 
+bool step_adds(const struct plan *p, int step)
+{
+	const struct step *s = &p->step[step];
+	bool boxes = s->op == OP_EXCHANGE || (s->op == OP_PERMUTE && s->transfers);
+
+	return boxes && !s->part && plan_before(p, step)->nunreduced > 0;
+}
+
 struct plan *plan_new(struct arena *a, const struct problem *p, const char *planner)
 {
 	struct plan *plan = arena_alloc(a, 1, sizeof(*plan));
@@ -252,6 +260,15 @@ void plan_exchange(struct plan *p, const struct layout *after, const struct mesh
 	s->mesh = mesh;
 	s->ntransfers = n;
 	s->transfers = arena_dup(p->arena, transfers, (size_t)n, sizeof(*transfers));
+}
+
+void plan_steps_of(struct plan *p, const struct plan *other, int first, int end)
+{
+	for (int i = first; i < end; i++) {
+		p->step = list_grow(p->arena, p->step, p->nsteps, 1, &p->room,
+		                    sizeof(*p->step));
+		p->step[p->nsteps++] = other->step[i];
+	}
 }
 
 void plan_permute_parts(struct plan *p, const struct transfer *transfers, int64_t n)

@@ -20,6 +20,11 @@
  *               `part` elements, of which the transfers are the real ones.
  *   exchange:   every device receives the boxes of `transfers` and then has the tile of
  *               `after`: from its old tile, boxes held and boxes received.
+ *               Where the layout before is unreduced and `after` is not, contributions
+ *               travel, here and in a permute of parts before: a device sends the sum of
+ *               all that it has of a box, in its tile and beside it, and has none of it
+ *               then. Boxes that arrive are the same or disjoint, and those of one place
+ *               are added up.
  *   pad:        local: the tile becomes that of `after` and `local`, from the old tile
  *               and boxes held; what lies beyond the array is padding.
  *   reduce-scatter: as a slice, block `chunk` of to_dim, summed over the members'
@@ -123,6 +128,11 @@ const struct shape *step_operand(const struct step *s);
 /* Returns whether axes of the mesh say which devices work together. */
 bool step_has_axes(const struct step *s);
 
+struct plan;
+
+/* Returns whether the boxes that travel in a step are contributions, which are added up. */
+bool step_adds(const struct plan *p, int step);
+
 /* How a plan splits dimensions into digits: digit i is of array dimension dim[i]. */
 struct view {
 	struct shape shape;
@@ -205,6 +215,9 @@ void plan_permute_pairs(struct plan *p, const struct layout *after,
 void plan_exchange(struct plan *p, const struct layout *after, const struct mesh *mesh,
                    const struct transfer *transfers, int64_t n);
 void plan_permute_parts(struct plan *p, const struct transfer *transfers, int64_t n);
+
+/* Adds steps [first, end) of another plan of the same array as they are. */
+void plan_steps_of(struct plan *p, const struct plan *other, int first, int end);
 
 /*
  * Adds a permute of parts along pairs, all copied but the boxes of the transfers:

@@ -6,9 +6,11 @@
  * tiles, so what it lacks is one box of every source tile that meets its own, except
  * the one it holds: from one device never more than one box, and nothing is left to
  * merge. Boxes of tiles with one holder leave no choice. The others are spread by
- * planner/send/sources.h, or as planner/send/relative.h has it where that costs no more.
+ * planner/send/sources.h, or as planner/send/relative.h has it where that costs no more. Sums
+ * are exchanged where they are added up on the way (direct_sums.h).
  */
 #include "base/assert.h"
+#include "planner/direct_sums.h"
 #include "planner/planner.h"
 #include "planner/send/relative.h"
 #include "planner/send/sources.h"
@@ -316,35 +318,6 @@ static bool source_axes(struct layout *out, const struct problem *p,
 }
 
 /*
- * Finds the moves of a slice: in each dimension the parts of `to` after those of
- * `from`.
- */
-static bool slice_moves(struct move *moves, int *n, const struct layout *from,
-                        const struct layout *to, struct arena *a)
-{
-	*n = 0;
-	for (int dim = 0; dim < from->rank; dim++) {
-		struct part have[LAYOUT_PARTS_MAX], want[LAYOUT_PARTS_MAX];
-		int nhave = layout_digits(have, from, dim);
-		int nwant = layout_digits(want, to, dim);
-
-		if (nhave > nwant ||
-		    memcmp(have, want, (size_t)nhave * sizeof(*have)) != 0)
-			return false;
-		if (nhave == nwant)
-			continue;
-		moves[(*n)++] = (struct move){
-			.from_dim = -1,
-			.to_dim = dim,
-			.factor = 1,
-			.nparts = nwant - nhave,
-			.parts = arena_dup(a, want + nhave, (size_t)(nwant - nhave),
-		                           sizeof(*want))};
-	}
-	return true;
-}
-
-/*
  * Adds the step where every device has what it wants: a slice where axes say it, else a
  * pad.
  */
@@ -387,6 +360,10 @@ static enum answer direct_plan(struct plan **out, const struct problem *p,
 	struct direct d = {.problem = p, .rank = p->array.shape.rank};
 	struct plan *plan;
 
+	/* elsewhere each contribution would travel by itself */
+	if (p->from.nunreduced > 0 && prices->scheduled &&
+	    p->vocabulary == VOCABULARY_ANY)
+		return direct_sums(out, p, prices, arena, why);
 	if (reason) {
 		text_printf(why, "%s", reason);
 		return ANSWER_NOT_APPLICABLE;

@@ -103,8 +103,9 @@ struct prices {
 	 */
 	struct price (*within)(void *self, const struct plan *p, double most_cost);
 	/*
-	 * Prices a finished plan of one exchange that does the whole problem, where that
-	 * may be a schedule of messages of its own; else NULL. That takes long to find, so
+	 * Prices a finished plan of one exchange that does the whole problem, or that adds
+	 * up contributions, where that may be a schedule of messages of its own; else NULL,
+	 * where runtimes take no schedules. That takes long to find, so
 	 * that it is `most` where it cannot be less than that.
 	 */
 	struct price (*scheduled)(void *self, const struct plan *p, struct price most);

@@ -402,11 +402,12 @@ static struct price bound_price(void *self, const struct problem *problem)
 }
 
 /*
- * Prices a plan that is one exchange, as a machine runs it that takes schedules, unless what
- * no schedule is faster than is slow enough: the bound on the wires, with the launch and the
- * packing of the plan.
+ * Prices a plan with an exchange that may be a schedule, as a machine runs it that takes
+ * schedules, unless what no schedule is faster than is slow enough: the bound on the wires,
+ * with the launch and the packing of the plan.
  */
-static struct price scheduled_price(void *self, const struct plan *plan, struct price most)
+static struct price scheduled_price(void *self, const struct plan *plan,
+                                    struct price most)
 {
 	struct pricer *p = self;
 	struct price least = bound_price(self, plan->problem);
@@ -415,9 +416,8 @@ static struct price scheduled_price(void *self, const struct plan *plan, struct 
 	char message[200];
 	double seconds;
 
-	if (plan->nsteps != 1)
-		return most;
-	least.cost += lower_local_s(p->machine, p->place, plan, 0);
+	for (int i = 0; i < plan->nsteps; i++)
+		least.cost += lower_local_s(p->machine, p->place, plan, i);
 	if (least.cost >= most.cost)
 		return most;
 	seconds = steps_seconds(NULL, &steps, model_clock, p->model, message,

@@ -405,12 +405,11 @@ static struct problem *draw_meshes(struct rng *r)
 {
 	static const char *const mesh[] = {"x=1", "x=2,y=2", "x=4", "x=3,y=2"};
 	static const int32_t size[] = {1, 4, 4, 6};
-	static const char *const layout[][4] = {{"P()", "P('x')", "P(None,'x')", "P('x')"},
-	                                        {"P()", "P('x','y')", "P('y')",
-	                                         "P(('y','x'))"},
-	                                        {"P()", "P('x')", "P(None,'x')", "P('x')"},
-	                                        {"P()", "P('x','y')", "P(('x','y'))",
-	                                         "P(None,'y')"}};
+	static const char *const layout[][4] = {
+		{"P()", "P('x')", "P(None,'x')", "P('x')"},
+		{"P()", "P('x','y')", "P('y')", "P(('y','x'))"},
+		{"P()", "P('x')", "P(None,'x')", "P('x')"},
+		{"P()", "P('x','y')", "P(('x','y'))", "P(None,'y')"}};
 	struct problem *p = arena_alloc(arena, 1, sizeof(*p));
 	uint32_t from = rng_below(r, 4), to = rng_below(r, 4);
 	int32_t first = (int32_t)rng_below(r, 12 - (uint32_t)size[to] + 1);
@@ -439,14 +438,13 @@ START_TEST(flows_between_meshes_are_plans)
 
 	for (int k = 0; k < 200; k++) {
 		struct problem *p = draw_meshes(r);
-		struct machine *m =
-			k % 2 ? machine_torus(arena, 2, shape, wrap, bound_ici,
-		                              bound_device)
-			      : machine_gpu(arena, 3, 4, bound_nvlink, bound_nic,
-		                            bound_device);
-		struct plan *plan = relay_plan(p, m, p->platform,
-		                               (enum flow_reach)(k / 2 % FLOW_REACHES),
-		                               arena);
+		struct machine *m = k % 2 ? machine_torus(arena, 2, shape, wrap,
+		                                          bound_ici, bound_device)
+		                          : machine_gpu(arena, 3, 4, bound_nvlink,
+		                                        bound_nic, bound_device);
+		struct plan *plan =
+			relay_plan(p, m, p->platform,
+		                   (enum flow_reach)(k / 2 % FLOW_REACHES), arena);
 		struct tilemap from;
 		struct text why = {0};
 
@@ -464,7 +462,8 @@ START_TEST(flows_between_meshes_are_plans)
 		text_free(&why);
 		arena_reset(arena);
 	}
-	printf("%d plans between two meshes proved, %d boxes by devices without a tile\n",
+	printf("%d plans between two meshes proved, %d boxes by devices without a "
+	       "tile\n",
 	       n, late);
 	ck_assert_int_gt(n, 70);
 	ck_assert_int_gt(late, 100);

@@ -34,7 +34,8 @@ bool flow_find(struct found *out, const struct problem *p, const struct machine 
                const int32_t *platform, enum flow_reach reach, struct arena *a)
 {
 	if (!network_make(&out->network, m, platform, p->ndevices, reach, a) ||
-	    !demand_make(&out->demand, p, a))
+	    !demand_make(&out->demand, p, a) ||
+	    (out->demand.sums && !network_turn(&out->network, a)))
 		return false;
 	symmetry_find(&out->symmetry, &out->network, &out->demand, &p->mesh, a);
 	if (!forest_make(&out->forest, &out->network, &out->demand, &out->symmetry,

@@ -21,7 +21,7 @@ struct found {
 	struct flows flows;
 };
 
-/* Finds the flows of a problem; false where there are none. */
+/* Finds the flows of a problem, of a sum turned around; false where there are none. */
 bool flow_find(struct found *out, const struct problem *p, const struct machine *m,
                const int32_t *platform, enum flow_reach reach, struct arena *a);
 

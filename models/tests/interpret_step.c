@@ -411,6 +411,91 @@ static bool retile(struct run_state *r, const struct step *s)
 	return true;
 }
 
+/* --- boxes of sums ------------------------------------------------------------------ */
+
+static void add_cell(struct cell *to, struct cell c)
+{
+	to->sum = to->element == c.element ? to->sum + c.sum : c.sum;
+	to->element = c.element;
+}
+
+/* Adds what a device has of an element, in its tile and beside it, and takes it away. */
+static bool take_element(struct run_state *r, struct cell *to, int32_t d, int64_t e)
+{
+	int64_t all = shape_elements(&r->plan->shape);
+	bool any = false;
+
+	if (!r->given[d])
+		r->given[d] = arena_alloc(r->arena, (size_t)all, sizeof(bool));
+	for (int64_t i = 0; r->h.cell[d] && i < shape_elements(&r->h.tile); i++)
+		if (r->h.cell[d][i].element == e && !r->given[d][e]) {
+			add_cell(to, r->h.cell[d][i]);
+			any = true;
+		}
+	r->given[d][e] = true;
+	if (r->beside[d] && r->beside[d][e].element == e) {
+		add_cell(to, r->beside[d][e]);
+		r->beside[d][e].element = CELL_NOTHING;
+		any = true;
+	}
+	return any;
+}
+
+/* Contributions go from their senders, who have them no more, to where they are added. */
+static bool add_boxes(struct run_state *r, const struct step *s)
+{
+	int64_t all = shape_elements(&r->plan->shape);
+	struct cell *come[INTERPRET_DEVICES_MAX] = {NULL};
+
+	for (int64_t i = 0; i < s->ntransfers; i++) {
+		const struct transfer *t = &s->transfers[i];
+
+		if (!box_makes_sense(r, t))
+			return false;
+		if (!come[t->dst])
+			come[t->dst] = new_cells(r->arena, all);
+		for (int64_t k = 0; k < t->elements; k++) {
+			int64_t e = box_element(r, t->bounds, k);
+
+			if (!take_element(r, &come[t->dst][e], t->src, e))
+				return false;
+		}
+	}
+	for (int32_t d = 0; d < r->ndevices; d++) {
+		if (!r->beside[d])
+			r->beside[d] = new_cells(r->arena, all);
+		for (int64_t e = 0; come[d] && e < all; e++)
+			if (come[d][e].element == e)
+				add_cell(&r->beside[d][e], come[d][e]);
+	}
+	return true;
+}
+
+/* The tiles of `after` out of what is there, when all that travels has arrived. */
+static bool add_tiles(struct run_state *r, const struct step *s)
+{
+	struct held want = held_from(&s->after, s->mesh, &r->plan->shape, &s->local,
+	                             s->start, r->arena);
+	int64_t n = shape_elements(&want.tile);
+
+	if (!add_boxes(r, s))
+		return false;
+	for (int32_t d = 0; d < r->ndevices; d++)
+		for (int64_t i = 0; want.cell[d] && i < n; i++) {
+			struct cell *c = &want.cell[d][i], sum = {CELL_NOTHING, 0};
+
+			if (c->element < 0)
+				continue;
+			if (!take_element(r, &sum, d, c->element))
+				return false;
+			*c = sum;
+		}
+	for (int32_t d = 0; d < r->ndevices; d++)
+		r->beside[d] = NULL;
+	r->h = want;
+	return true;
+}
+
 static bool gathering_moves_make_sense(const struct step *s, int rank)
 {
 	bool used[RANK_MAX] = {false};
@@ -480,6 +565,8 @@ bool run_step(struct run_state *r, const struct step *s)
 	int64_t n;
 	bool ok;
 
+	if (step_adds(r->plan, (int)(s - r->plan->step)))
+		return s->op == OP_PERMUTE ? add_boxes(r, s) : add_tiles(r, s);
 	if (s->op == OP_EXCHANGE || s->op == OP_PAD)
 		return retile(r, s);
 	if (s->op == OP_ALL_REDUCE && s->gathers)

@@ -13,6 +13,7 @@ struct run_state {
 	int32_t ndevices, partials;
 	struct held h;
 	struct cell *beside[INTERPRET_DEVICES_MAX];
+	bool *given[INTERPRET_DEVICES_MAX]; /* elements of whose sums a part was given away */
 };
 
 /* Run one step; false if it cannot be run. */

@@ -139,7 +139,7 @@ static bool emit_one(struct text *out, const struct emit_options *o,
 
 	for (int i = 0; i < m->plan->nsteps && what.step_s; i++)
 		step_s[i] = m->step[0][i].time_s;
-	done = o->emitter->emit(out, &what, scratch, &why) == EMITTED;
+	done = emit_plan(o->emitter, out, &what, scratch, &why) == EMITTED;
 
 	if (!done)
 		fprintf(stderr, "shardsim: %s cannot express the plan of %s: %s\n",

@@ -102,6 +102,24 @@ static void take_scenario(struct worker *worker, int32_t scenario)
 		bench_place(&worker->bench, &worker->problem);
 }
 
+/* Prints the steps of a plan, and which of them the clock timed as schedules of messages. */
+static void print_steps(struct text *out, const struct plan *p,
+                        const struct step_time *time)
+{
+	if (p->nsteps == 0 || !time) {
+		plan_print_line(out, p);
+		return;
+	}
+	for (int i = 0; i < p->nsteps; i++) {
+		bool scheduled = time[i].algorithm &&
+		                 strcmp(time[i].algorithm, "scheduled") == 0;
+
+		text_printf(out, i ? "; " : "");
+		step_print(out, p, i);
+		text_printf(out, scheduled ? " (scheduled)" : "");
+	}
+}
+
 static void fill_row(struct row *r, struct worker *worker, int clock)
 {
 	const struct measurement *m = &worker->measurement;
@@ -131,7 +149,7 @@ static void fill_row(struct row *r, struct worker *worker, int clock)
 	r->recv_bytes = p->recv_bytes;
 	r->send_bytes = p->send_bytes;
 	r->full_remat = p->full_remat;
-	plan_print_line(&steps, p);
+	print_steps(&steps, p, m->step[clock]);
 	r->steps = text_take(&steps, worker->arena);
 	r->timeline = timeline_make(worker->arena, m, &worker->bench, clock);
 }

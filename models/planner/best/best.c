@@ -66,10 +66,22 @@ static void ask_rivals(struct candidates *out, const struct problem *p,
 	}
 }
 
+/*
+ * Returns whether a plan has an exchange of contributions, which nobody wants but where a
+ * schedule adds them up on the way.
+ */
+static bool is_sum_exchange(const struct plan *plan)
+{
+	for (int i = 0; i < plan->nsteps; i++)
+		if (step_adds(plan, i))
+			return true;
+	return false;
+}
+
 static void offer_candidate(struct best *b, struct best_pool *pool,
                             const struct candidate *c)
 {
-	if (plan_beyond(c->plan, b->problem->vocabulary))
+	if (plan_beyond(c->plan, b->problem->vocabulary) || is_sum_exchange(c->plan))
 		return;
 	if (!c->beaten)
 		best_offer_priced(b, c->plan, c->price, NULL);
@@ -170,7 +182,8 @@ static struct plan *add_portable(struct candidates *candidates, const struct pro
 
 /*
  * Takes another planner's one exchange where it is the cheapest as a schedule: that of
- * `direct`, or of `digit` where others send, which its other price tells. Finding it takes
+ * `direct`, which may be of contributions, with a slice before and a gather behind, or of
+ * `digit` where others send, which its other price tells. Finding it takes
  * longer than the search itself, and is done only where the runtime takes schedules.
  */
 static void take_scheduled(struct plan **out, const struct prices *prices,
@@ -182,12 +195,16 @@ static void take_scheduled(struct plan **out, const struct prices *prices,
 		const struct candidate *c = &candidates->of.at[i];
 		struct price most;
 
-		if (c->plan->nsteps != 1 || c->plan->step[0].op != OP_EXCHANGE ||
+		bool exchange =
+			c->plan->nsteps == 1 && c->plan->step[0].op == OP_EXCHANGE;
+
+		if ((!exchange && !is_sum_exchange(c->plan)) ||
 		    c->price.cost == tried || plan_over_memory(c->plan))
 			continue;
 		tried = c->price.cost;
 		most = prices->plan(prices->self, *out);
-		if (price_compare(prices->scheduled(prices->self, c->plan, most), most) < 0)
+		if (price_compare(prices->scheduled(prices->self, c->plan, most),
+		                  most) < 0)
 			*out = c->plan;
 	}
 }

@@ -91,6 +91,18 @@ TWO_MESHES = [
     (16, "f32[8192,512]", "x=1", "P()", "y=16", "P()", "0", "0-15", "dgx-h100:2"),
 ]
 
+# Sums whose contributions are added up on their way: to tiles, between dimensions, over nodes,
+# with a slice before, a gather behind, all-reduces, and where messages go straight.
+SUMS = [
+    (8, "f32[8192,512]", "x=8", "P(unreduced={'x'})", "P('x')", "tpu-v5e:2x4"),
+    (8, "bf16[8192,512]", "x=2,y=4", "P('x',unreduced={'y'})", "P(None,'y')", "tpu-v5e:2x4"),
+    (16, "f32[16384,8192]", "x=2,y=8", "P('x',unreduced={'y'})", "P(None,('y','x'))",
+     "dgx-h100:2"),
+    (8, "s32[8192,512,2]", "x=2,y=2,z=2", "P('z',unreduced={'x'})", "P(None,'x')", "tpu-v4:2x2x2"),
+    (16, "f32[16384,8192]", "x=16", "P(unreduced={'x'})", "P()", "dgx-h100:2"),
+    (4, "f64[16,8]", "x=4", "P(unreduced={'x'})", "P()", "tpu-v5e:2x2"),
+]
+
 # Arrays of one element, plans of no step, a sum that stays one, contributions of 16 bits.
 EDGES = [
     ("gather", 4, ["--array", "f32[]", "--mesh", "x=4", "--from", "P()", "--to", "P()"]),
@@ -102,6 +114,9 @@ EDGES = [
     *[("direct", n, ["--array", array, "--mesh", mesh, "--from", before, "--to", after,
                      "--platform", platform + "{scheduled=1}"])
       for n, array, mesh, before, after, platform in SCHEDULED],
+    *[("direct", n, ["--array", array, "--mesh", mesh, "--from", before, "--to", after,
+                     "--platform", platform + "{scheduled=1}"])
+      for n, array, mesh, before, after, platform in SUMS],
     # The same between two meshes: from one half to the other, from one device to all.
     *[("direct", n, ["--array", array, "--mesh", mesh, "--from", before, "--to-mesh", other,
                      "--to", after, "--devices", devices, "--to-devices", others,
