@@ -301,7 +301,10 @@ static void choose_equal(struct choice *c, int32_t fewest, struct arena *a)
 	improve_chunks(c, c->pipeline.chunks / 2, fewest);
 }
 
-/* Spreads low trees over all rounds, if that is faster; there are fewer of these, then. */
+/*
+ * Spreads low trees over all rounds, if that is faster; there are a few of these less, then,
+ * for which three numbers are tried.
+ */
 static void choose_spread(struct choice *c, int32_t fewest, struct arena *a)
 {
 	struct choice spread = *c;
@@ -309,8 +312,9 @@ static void choose_spread(struct choice *c, int32_t fewest, struct arena *a)
 	spread.pipeline.spread = true;
 	spread.end = sort_cells(&spread, true, a);
 	spread.pipeline.seconds = INFINITY;
-	try_chunks(&spread, c->pipeline.chunks, fewest);
-	improve_chunks(&spread, c->pipeline.chunks / 8, fewest);
+	for (int32_t less = 0; less <= 2; less++)
+		try_chunks(&spread, c->pipeline.chunks - c->pipeline.chunks * less / 16,
+		           fewest);
 	if (spread.pipeline.seconds < c->pipeline.seconds)
 		*c = spread;
 }
