@@ -430,6 +430,8 @@ results-degrees: build/shardsim
 # How far plans are from their bounds, also as schedules of messages: a suite and its machine.
 # And machines of 64 devices, where schedules are timed without rounds.
 OPTIMAL := 4x4x4=tpu-v4:4x4x4 16x16=tpu-v5e:16x16 8x8=dgx-h100:8
+# What a round of a schedule may cost, beside nothing.
+ROUNDS := {scheduled=1} $(foreach s,1us 5us 10us,{scheduled=1$(comma)scheduled_round_s=$s})
 UNROUNDED := 4x4x4=tpu-v4:4x4x4 8x8=tpu-v5e:8x8 8x8=dgx-h100:8
 OPTIMAL_ROWS := $(foreach p,$(OPTIMAL),build/results-optimal/$(firstword $(subst =, ,$p)).csv)
 FLOW_ROWS := $(foreach p,$(UNROUNDED),build/results-optimal/flow-$(subst :,-,$(lastword \
@@ -439,7 +441,8 @@ results-optimal: build/shardsim $B/models/tests/check_bound_lp
 	rm -rf build/results-optimal
 	mkdir -p build/results-optimal
 	for p in $(OPTIMAL); do build/shardsim sweep scenarios/optimal-$${p%%=*}.yaml \
-		--planner best --clock model --platform "$${p#*=},$${p#*=}{scheduled=1}" \
+		--planner best --clock model \
+		--platform "$${p#*=},$(call list,$(addprefix $${p#*=},$(ROUNDS)))" \
 		--out build/results-optimal/$${p%%=*} && build/shardsim report --rows \
 		build/results-optimal/$${p%%=*} >build/results-optimal/$${p%%=*}.csv || \
 		exit 1; done

@@ -34,6 +34,7 @@ static const char *const names[TUNINGS] = {
 	[TUNING_LAUNCH_EACH_S] = "launch_each_s",
 	[TUNING_LAUNCH_GRAPH_S] = "launch_graph_s",
 	[TUNING_SCHEDULED] = "scheduled",
+	[TUNING_SCHEDULED_ROUND_S] = "scheduled_round_s",
 	[TUNING_BF16_FLOPS] = "bf16_flops",
 	[TUNING_F8_FLOPS] = "f8_flops",
 	[TUNING_INT8_FLOPS] = "int8_flops",

@@ -41,6 +41,7 @@ enum tuning_key {
 	TUNING_LAUNCH_EACH_S,  /* one process for all devices: each further launch */
 	TUNING_LAUNCH_GRAPH_S, /* in a captured graph: in place of launch_s */
 	TUNING_SCHEDULED, /* 1: it takes schedules of messages (collective/scheduled.c) */
+	TUNING_SCHEDULED_ROUND_S, /* each round of these after the first: a launch, or a barrier */
 	/* What kernels reach on one device (cost/compute.h); peaks of dense matmuls. */
 	TUNING_BF16_FLOPS, /* operations per second; 0: not known, as of the next three */
 	TUNING_F8_FLOPS,

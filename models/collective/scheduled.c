@@ -139,6 +139,10 @@ static void add_rounds(struct schedule *out, const struct network *net,
 	}
 	schedule_end(out);
 	sent_finish(out, net->machine, w.again.at);
+	for (int64_t r = 0; r < out->nrounds; r++)
+		for (int64_t i = 0; i < out->round[r].ntasks; i++)
+			out->task[out->round[r].first + i].delay_s +=
+				pipeline_delay_s(p, (int32_t)r, net->machine);
 }
 
 /* --- pieces ----------------------------------------------------------------------- */

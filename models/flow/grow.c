@@ -25,6 +25,7 @@ static double link_price(const struct growth *f, int32_t link, double bytes)
 		    f->out->busiest_s;
 	x *= x;
 	x *= x;
+	x *= x;
 	return rate * (IDLE_PRICE + x * x);
 }
 

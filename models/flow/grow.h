@@ -50,7 +50,7 @@ struct growth {
 /* Makes room for a network and a demand, which are set. */
 void growth_room(struct growth *f);
 
-/* Sets the prices of links for so many bytes more: as the eighth power of their time. */
+/* Sets the prices of links for so many bytes more: as the sixteenth power of their time. */
 void growth_price(struct growth *f, double bytes);
 
 /* Begins a tree with the holders of a supply. */

@@ -27,9 +27,10 @@ struct choice {
 	const struct flows *flows;
 	const struct network *network;
 	struct pipeline pipeline;
-	double lag_s[LAGS];
-	struct order begin, end;         /* by depth; by the depths below in the tree */
-	struct busy *begins, *ends;      /* [depths] in the first rounds, and in the last ones */
+	double lag_s[LAGS], delay_s; /* of each, and of every round */
+	struct order begin, end;     /* by depth; by the depths below in the tree */
+	struct busy *begins,
+		*ends;  /* [depths] in the first rounds, and in the last ones */
 	double *load;   /* [nlinks] seconds, of a round */
 	uint32_t *lags; /* [nlinks] of messages that take it: a bit each */
 };
@@ -196,8 +197,8 @@ static void find_busy(struct busy *out, struct choice *c, const struct order *or
 			const struct cell *cell = &order->cell[i];
 			int32_t m = cell->message, pair[2];
 			const int32_t *list;
-			int32_t n = network_links(c->network, &f->message[m], &list,
-			                          pair);
+			int32_t n =
+				network_links(c->network, &f->message[m], &list, pair);
 			double bytes = cell->bytes / chunks_of(c, cell->class, chunks);
 
 			for (int32_t k = 0; k < n; k++)
@@ -216,7 +217,7 @@ static double round_s(const struct choice *c, const struct busy *b, int32_t chun
 	for (int32_t k = 0; k < c->pipeline.nlags; k++)
 		if (b->s[k] >= 0)
 			most_s = fmax(most_s, b->s[k] / chunks + c->lag_s[k]);
-	return most_s;
+	return most_s + c->delay_s;
 }
 
 /*
@@ -232,7 +233,8 @@ static double all_s(struct choice *c, int32_t chunks)
 		find_busy(c->begins, c, &c->begin, chunks);
 		find_busy(c->ends, c, &c->end, chunks);
 	}
-	s = (chunks - depths + 1) * round_s(c, &c->begins[depths - 1], equal);
+	s = (chunks - depths + 1) * round_s(c, &c->begins[depths - 1], equal) -
+	    c->delay_s;
 	for (int32_t d = 0; d < depths - 1; d++)
 		s += round_s(c, &c->begins[d], equal) + round_s(c, &c->ends[d], equal);
 	return s;
@@ -269,8 +271,8 @@ static const double *list_rounds(const struct choice *c, const struct order *ord
 {
 	const struct flows *f = c->flows;
 	int32_t depths = f->depths;
-	double *bytes = arena_alloc(a, (size_t)f->nmessages * (size_t)depths,
-	                            sizeof(*bytes));
+	double *bytes =
+		arena_alloc(a, (size_t)f->nmessages * (size_t)depths, sizeof(*bytes));
 
 	for (int32_t d = 0; d < depths; d++) {
 		for (int64_t i = order->first[d]; i < order->first[d + 1]; i++) {
@@ -299,7 +301,10 @@ static void choose_equal(struct choice *c, int32_t fewest, struct arena *a)
 	improve_chunks(c, c->pipeline.chunks / 2, fewest);
 }
 
-/* Spreads low trees over all rounds, if that is faster; there are fewer of these, then. */
+/*
+ * Spreads low trees over all rounds, if that is faster; there are a few of these less, then,
+ * for which three numbers are tried.
+ */
 static void choose_spread(struct choice *c, int32_t fewest, struct arena *a)
 {
 	struct choice spread = *c;
@@ -307,8 +312,9 @@ static void choose_spread(struct choice *c, int32_t fewest, struct arena *a)
 	spread.pipeline.spread = true;
 	spread.end = sort_cells(&spread, true, a);
 	spread.pipeline.seconds = INFINITY;
-	try_chunks(&spread, c->pipeline.chunks, fewest);
-	improve_chunks(&spread, c->pipeline.chunks / 8, fewest);
+	for (int32_t less = 0; less <= 2; less++)
+		try_chunks(&spread, c->pipeline.chunks - c->pipeline.chunks * less / 16,
+		           fewest);
 	if (spread.pipeline.seconds < c->pipeline.seconds)
 		*c = spread;
 }
@@ -320,6 +326,7 @@ struct pipeline pipeline_make(const struct flows *flows, const struct network *n
 	size_t depths = (size_t)flows->depths, nlinks = (size_t)network->nlinks;
 
 	fewest = fewest > flows->depths ? fewest : flows->depths;
+	c.delay_s = network->machine->tuning.value[TUNING_SCHEDULED_ROUND_S];
 	c.pipeline = (struct pipeline){.depths = flows->depths};
 	find_lags(&c.pipeline, c.lag_s, flows, network, a);
 	c.begins = arena_alloc(a, depths, sizeof(*c.begins));
@@ -337,8 +344,9 @@ struct pipeline pipeline_make(const struct flows *flows, const struct network *n
 
 int32_t pipeline_chunks(const struct pipeline *p, const struct flows *f, int32_t height)
 {
-	return p->spread ? p->chunks + p->depths - flows_height(f, flows_class(f, height))
-	                 : p->chunks;
+	return p->spread
+	               ? p->chunks + p->depths - flows_height(f, flows_class(f, height))
+	               : p->chunks;
 }
 
 int32_t pipeline_rounds(const struct pipeline *p)
@@ -349,6 +357,12 @@ int32_t pipeline_rounds(const struct pipeline *p)
 int32_t pipeline_repeats(const struct pipeline *p, int32_t i)
 {
 	return i == p->depths - 1 ? p->chunks - p->depths + 1 : 1;
+}
+
+double pipeline_delay_s(const struct pipeline *p, int32_t i, const struct machine *m)
+{
+	return (pipeline_repeats(p, i) - (i == 0)) *
+	       m->tuning.value[TUNING_SCHEDULED_ROUND_S];
 }
 
 double pipeline_bytes(const struct pipeline *p, int32_t message, int32_t i)

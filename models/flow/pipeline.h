@@ -7,10 +7,12 @@
  * depths; chunk k moves at depth d in round k + d. What goes along a lower tree, of h depths,
  * has C chunks as well, and then its links are idle for D - h rounds; or R + 1 - h, *spread*
  * over all rounds, which is taken where it is faster. (h is that of the tree's class of
- * heights, struct flows.) Rounds D - 1 to C - 1 have messages of all depths; they are equal,
- * and one with repeats (schedule.h), so that at most 2 D - 1 differ.
+ * heights, struct flows.) C is at least D: rounds D - 1 to C - 1 have messages of all depths;
+ * they are equal, and one with repeats (schedule.h), so that at most 2 D - 1 differ.
  *   cost    of a round the most, over its messages, of the time of the busiest link that a
- *           message takes and the message's latency; C is where their sum is least
+ *           message takes and the message's latency; C is where their sum is least. All rounds
+ *           are one call, unless the machine says what each after the first costs
+ *           (scheduled_round_s, array/tuning.h)
  *   need    beside what devices hold and want, two chunks of all that they relay
  * With D = 1 nothing is relayed, and there is one round.
  *
@@ -35,7 +37,7 @@ struct pipeline {
 
 enum { PIPELINE_CHUNKS_MAX = 1 << 16 }; /* more are never better by what counts */
 
-/* Chooses the number of chunks, at least `fewest`. */
+/* Chooses the number of chunks, at least `fewest` and as many as depths. */
 struct pipeline pipeline_make(const struct flows *flows, const struct network *network,
                               int32_t fewest, struct arena *a);
 
@@ -45,6 +47,9 @@ int32_t pipeline_chunks(const struct pipeline *p, const struct flows *f, int32_t
 /* Returns how many rounds differ, and how often there is number `i` of them. */
 int32_t pipeline_rounds(const struct pipeline *p);
 int32_t pipeline_repeats(const struct pipeline *p, int32_t i);
+
+/* Returns what round `i` costs beyond its messages, all repeats together. */
+double pipeline_delay_s(const struct pipeline *p, int32_t i, const struct machine *m);
 
 /* Returns the bytes of a message in round `i`, all repeats together. */
 double pipeline_bytes(const struct pipeline *p, int32_t message, int32_t i);

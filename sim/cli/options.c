@@ -17,7 +17,9 @@ enum { ROWS_MAX = 40, LONG_KEYS = 256 };
 const struct option_row launch_table[] = {LAUNCH_ROW(struct library_text, launch), {0}};
 
 const struct option_row library_table[] = {
-	{"algorithm", 0, "NAME", "force an algorithm, such as ring",
+	{"algorithm", 0, "NAME",
+         "force an algorithm, such as ring; scheduled: exchanges may be schedules of "
+         "messages, all rounds one launch",
          .at = offsetof(struct library_text, algorithm)},
 	{"protocol", 0, "NAME", "force a protocol: ll, ll128, simple",
          .at = offsetof(struct library_text, protocol)},
