@@ -145,7 +145,8 @@ struct shardsim_device {
  * of devices behind a switch whose NICs, one or more for each device, are on another.
  * For others (several slices, several devices of a chip, cables between GPUs, shared
  * NICs, nets of several switches) the program writes wires out: SHARDSIM_NOT_APPLICABLE.
- * Times are those of the program's clock `model`, to the last digit.
+ * Times are those of the program's clock `model`, to the last digit, with collectives that a
+ * compiler calls (XLA) on TPUs and on Hopper and Blackwell GPUs, else a process for each device.
  */
 enum shardsim_status shardsim_machine_read(struct shardsim_machine **out,
                                            const char *text, const char *families,

@@ -1,6 +1,7 @@
 /* Machines: from plain numbers, and from the facts of families. */
 #include "api/handle.h"
 
+#include "collective/profile.h"
 #include "facts/families.h"
 
 #include <math.h>
@@ -183,6 +184,7 @@ static bool read_body(void *self)
 	out = handle_new(HANDLE_MACHINE, sizeof(*out));
 	if (family_machine(&machine, out->handle.arena, &m, text, e) != OK)
 		return false;
+	machine->launch = profile_compiler(machine);
 	out->machine = machine;
 	arena_free(scratch);
 	*r->out = out;

@@ -20,6 +20,8 @@ static const char *const names[TUNINGS] = {
 	[TUNING_NET_SEND_S] = "net_send_s",
 	[TUNING_SEND_WAIT_S] = "send_wait_s",
 	[TUNING_NET_RENDEZVOUS_S] = "net_rendezvous_s",
+	[TUNING_NET_CHUNK_BYTES] = "net_chunk_bytes",
+	[TUNING_NET_SIMPLE] = "net_simple",
 	[TUNING_NET_SEND_SHARE] = "net_send_share",
 	[TUNING_CHANNEL_BPS] = "channel_Bps",
 	[TUNING_GRAPH_CHANNELS] = "graph_channels",
@@ -54,6 +56,7 @@ static const char *const names[TUNINGS] = {
 const struct tuning tuning_default = {
 	.value = {[TUNING_STEP] = 1,
                   [TUNING_NET_STEP] = 1,
+                  [TUNING_NET_CHUNK_BYTES] = 512 * 1024,
                   [TUNING_NET_SEND_SHARE] = 1,
                   [TUNING_MATMUL_SHARE] = 1,
                   [TUNING_F32_SHARE] = 1,
@@ -117,9 +120,9 @@ static enum status read_one(struct tuning *out, bool *given, struct scan *s,
 	if (is_share(key) && x > 1)
 		return scan_fail_at(s, word, E_RANGE,
 		                    "%s is out of range, expected 0 to 1", names[key]);
-	if (key == TUNING_SCHEDULED && x != 0 && x != 1)
-		return scan_fail_at(s, word, E_RANGE,
-		                    "scheduled is a switch, expected 0 or 1");
+	if ((key == TUNING_SCHEDULED || key == TUNING_NET_SIMPLE) && x != 0 && x != 1)
+		return scan_fail_at(s, word, E_RANGE, "%s is a switch, expected 0 or 1",
+		                    names[key]);
 	if (ends_in(key, "_channels") && (x > 64 || x != floor(x)))
 		return scan_fail_at(s, word, E_RANGE,
 		                    "%s is out of range, expected a whole number to 64",

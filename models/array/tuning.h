@@ -23,6 +23,8 @@ enum tuning_key {
 	TUNING_NET_SEND_S, /* the same across nodes */
 	TUNING_SEND_WAIT_S, /* what each of these adds to each peer before it, inside */
 	TUNING_NET_RENDEZVOUS_S, /* each crossing of a network by a message too large to be eager */
+	TUNING_NET_CHUNK_BYTES, /* what a channel passes on at once with Simple (nccl_tree.c) */
+	TUNING_NET_SIMPLE,      /* 1: over several nodes there is Simple alone */
 	TUNING_NET_SEND_SHARE, /* of the NIC's bandwidth, what plain sends reach */
 	TUNING_CHANNEL_BPS,    /* one channel of a send; 0: no limit */
 	/*

@@ -193,6 +193,32 @@ static void list_users(struct graph_build *b)
 		}
 }
 
+static void put_in_place(struct graph *g, int32_t argument, int32_t result)
+{
+	g->value.at[result].becomes = argument;
+	g->value.at[argument].turns_into = result;
+}
+
+/* A buffer that any result may have goes to the first of its type that has none (as in JAX). */
+static void place_donor(struct graph_build *b, int32_t parameter)
+{
+	struct graph *g = b->g;
+	int32_t argument = g->value_of[b->r.stands[parameter]];
+	const struct value_type *type = g->value.at[argument].type;
+
+	for (int32_t i = 0;
+	     i < b->flat->result.n && g->value.at[argument].turns_into < 0; i++) {
+		int32_t v = g->value_of[b->r.stands[b->flat->result.at[i]]];
+		const struct graph_value *of = &g->value.at[v];
+
+		if (of->op >= 0 && of->becomes < 0 && of->type->dtype == type->dtype &&
+		    of->type->rank == type->rank &&
+		    !memcmp(of->type->dim, type->dim,
+		            (size_t)type->rank * sizeof(*type->dim)))
+			put_in_place(g, argument, v);
+	}
+}
+
 static void mark_results(struct graph_build *b)
 {
 	struct graph *g = b->g;
@@ -209,9 +235,12 @@ static void mark_results(struct graph_build *b)
 		    al->parameter < 0 || al->parameter >= nparams)
 			continue;
 		v = g->value_of[b->r.stands[b->flat->result.at[al->result]]];
-		g->value.at[v].becomes = g->value_of[b->r.stands[al->parameter]];
-		g->value.at[g->value.at[v].becomes].turns_into = v;
+		put_in_place(g, g->value_of[b->r.stands[al->parameter]], v);
 	}
+	for (int64_t k = 0; k < b->p->alias.n; k++)
+		if (b->p->alias.at[k].result < 0 && b->p->alias.at[k].parameter >= 0 &&
+		    b->p->alias.at[k].parameter < nparams)
+			place_donor(b, b->p->alias.at[k].parameter);
 }
 
 /* Puts two values into one ring, unless they are in one. */

@@ -84,6 +84,32 @@ struct graph_kernel {
 /* Data is what the step does not update; states are read by updates alone. */
 enum group_role { ROLE_DATA, ROLE_PARAMETER, ROLE_STATE };
 
+/*
+ * What tells parameters and states from data (roles.c), the first of these that tells any from the
+ * rest:
+ *
+ *   buffers   results take the place of arguments, whose buffers are donated
+ *   results   a matmul, a convolution or a table reads it as a weight and a result has its
+ *             dimensions (its gradient, or its next value); with such ones also what results are
+ *             made of element by element, and vectors and what is broadcast if a result is left
+ *             for them
+ *   names     names of arguments, as JAX and PyTorch have them
+ *   batches   no result has those dimensions (no gradient): all that has nothing of the first
+ *             dimension of a result
+ *   given     graph_weights()
+ */
+enum weights_rule {
+	WEIGHTS_NONE,
+	WEIGHTS_BUFFERS,
+	WEIGHTS_NAMES,
+	WEIGHTS_RESULTS,
+	WEIGHTS_BATCHES,
+	WEIGHTS_GIVEN
+};
+
+/* Returns "buffers", "names", ... */
+const char *weights_rule(enum weights_rule rule);
+
 struct graph_group {
 	const char *name; /* of its first argument, numbers as `*` */
 	int32_t first, n; /* values, into graph->member; all of one shape */
@@ -109,6 +135,7 @@ struct graph {
 	LIST(struct graph_kernel) kernel;
 	LIST(struct graph_leaf) leaf;
 	LIST(struct graph_group) group;
+	enum weights_rule weights;
 	LIST(int32_t) member;
 	LIST(int32_t) argument;
 	LIST(struct flat_carry) carry; /* what loops hand on, and what it becomes */
@@ -125,6 +152,13 @@ struct graph {
  */
 enum status graph_make(struct graph *out, struct arena *a, const struct program *p,
                        bool fold, const char *const *like, int nlike, struct error *e);
+
+/*
+ * Has groups be parameters whose first argument's name one of the expressions matches, and others
+ * data unless they are states. Errors: an expression that is none, or matches nothing.
+ */
+enum status graph_weights(struct graph *g, struct arena *a, const char *const *regex,
+                          int n, struct error *e);
 
 /* Returns the name of an argument of a program: what its source calls it, else its own. */
 struct span argument_name(const struct program *p, int32_t argument);

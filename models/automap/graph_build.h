@@ -5,6 +5,8 @@
 #include "automap/graph.h"
 #include "program/rules.h"
 
+#include <regex.h>
+
 struct graph_build {
 	struct graph *g;
 	struct arena *a;
@@ -23,5 +25,12 @@ void graph_kernels(struct graph_build *b);
 /* Puts arguments into groups. */
 enum status graph_groups(struct graph_build *b, const char *const *like, int nlike,
                          struct error *e);
+
+/* Says what role each group has, and which rule said so. */
+void graph_roles(struct graph *g, struct arena *a);
+
+/* Compiles an option's regular expression. */
+enum status graph_regex(regex_t *out, const char *option, const char *text,
+                        struct error *e);
 
 #endif

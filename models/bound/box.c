@@ -212,16 +212,21 @@ void box_cuts_free(struct box_cuts *c)
 /* Lists the platform devices of a box, and returns their number. */
 static int32_t list_devices(struct box_cuts *c, const struct box *b)
 {
-	int32_t at[TORUS_AXES_MAX] = {0}, n = 0;
+	int last = c->f->naxes - 1;
+	int32_t at[TORUS_AXES_MAX] = {0}, n = 0, size = c->f->shape[last];
 
 	for (int x = 0; x >= 0;) {
-		int32_t place = 0;
+		int32_t line = 0;
 
-		for (x = 0; x < c->f->naxes; x++)
-			place += (b->lo[x] + at[x]) % c->f->shape[x] * c->inner[x];
-		for (int32_t nth = 0; nth < c->share; nth++)
-			c->device[n++] = c->at[place] + nth;
-		for (x = c->f->naxes - 1; x >= 0 && ++at[x] == b->len[x]; x--)
+		for (x = 0; x < last; x++)
+			line += (b->lo[x] + at[x]) % c->f->shape[x] * c->inner[x];
+		for (int32_t i = b->lo[last]; i < b->lo[last] + b->len[last]; i++) {
+			int32_t device = c->at[line + (i < size ? i : i - size)];
+
+			for (int32_t nth = 0; nth < c->share; nth++)
+				c->device[n++] = device + nth;
+		}
+		for (x = last - 1; x >= 0 && ++at[x] == b->len[x]; x--)
 			at[x] = 0;
 	}
 	return n;
@@ -335,37 +340,62 @@ static void consider(struct box_bound *best, const struct box *b, bool in, doubl
 		*best = (struct box_bound){s, *b, in};
 }
 
-static void look_at(struct box_bound *best, struct box_cuts *c,
-                    const struct bound_asked *q, const struct box *b)
+/* Returns whether the box may have a larger bound through its gates, wherever it is. */
+static bool box_may_win(const struct box_bound *best, const struct box_cuts *c,
+                        const struct bound_asked *q, const struct box *b,
+                        const struct known *k)
 {
-	struct known k = gates(c, b);
-	struct crossing crossing;
 	int32_t n = volume(c, b) * c->share;
 
-	if (!may_win(q, best->s, n < q->ndevices ? n : q->ndevices, &k.in, &k.out))
+	return may_win(q, best->s, n < q->ndevices ? n : q->ndevices, &k->in, &k->out);
+}
+
+static void look_at(struct box_bound *best, struct box_cuts *c,
+                    const struct bound_asked *q, const struct box *b,
+                    const struct known *k)
+{
+	struct crossing crossing;
+	int32_t n = list_members(c, b);
+
+	if (n == 0 || n == q->ndevices)
 		return;
-	n = list_members(c, b);
-	if (n == 0 || n == q->ndevices || !may_win(q, best->s, n, &k.in, &k.out))
+	if (n < volume(c, b) * c->share && !may_win(q, best->s, n, &k->in, &k->out))
 		return;
 	crossing = cells_crossing(q->cells, c->member, n);
-	consider(best, b, true, gate_s(&k.in, crossing.in, q->bits));
-	consider(best, b, false, gate_s(&k.out, crossing.out, q->bits));
+	consider(best, b, true, gate_s(&k->in, crossing.in, q->bits));
+	consider(best, b, false, gate_s(&k->out, crossing.out, q->bits));
+}
+
+/* Returns whether the gates of a box of these lengths are the same wherever it is. */
+static bool same_gates(const struct box_cuts *c, const struct box *b)
+{
+	for (int x = 0; x < c->f->naxes; x++)
+		if (b->len[x] < c->f->shape[x] && !c->f->wrap[x])
+			return false;
+	return c->alike;
 }
 
 /*
- * Returns whether boxes of these lengths may have a larger bound, where that is told
- * without looking at each: where an axis ends, a box at its end has the fewest links.
+ * Looks at the boxes of these lengths, from the one at place 0 on. Where links are alike it is
+ * told without looking at each whether one may have a larger bound: where an axis ends, a box
+ * at its end, as the first one is, has the fewest links.
  */
-static bool lengths_may_win(const struct box_bound *best, const struct box_cuts *c,
-                            const struct bound_asked *q, const struct box *b)
+static void search_places(struct box_bound *best, struct box_cuts *c,
+                          const struct bound_asked *q, struct box b)
 {
-	int32_t n = volume(c, b) * c->share;
-	struct gate gate;
+	bool same = same_gates(c, &b);
+	struct known k = gates(c, &b);
 
-	if (!c->alike)
-		return true;
-	gate = alike_gate(c, b);
-	return may_win(q, best->s, n < q->ndevices ? n : q->ndevices, &gate, &gate);
+	if (c->alike && !box_may_win(best, c, q, &b, &k))
+		return;
+	do {
+		if (!same)
+			k = gates(c, &b);
+		if (box_may_win(best, c, q, &b, &k))
+			look_at(best, c, q, &b, &k);
+		else if (same)
+			return;
+	} while (next_position(c, &b));
 }
 
 bool box_cuts_search(struct box_bound *best, struct box_cuts *c,
@@ -378,11 +408,8 @@ bool box_cuts_search(struct box_bound *best, struct box_cuts *c,
 	for (int x = 0; x < c->f->naxes; x++)
 		b.len[x] = c->runs[x].len[0];
 	do {
-		if (open_axes(c, &b) < 2 || !lengths_may_win(best, c, asked, &b))
-			continue;
-		do
-			look_at(best, c, asked, &b);
-		while (next_position(c, &b));
+		if (open_axes(c, &b) >= 2)
+			search_places(best, c, asked, b);
 	} while (next_lengths(c, &b, at));
 	return best->s > before_s;
 }

@@ -48,29 +48,45 @@ static void neighbours(struct schedule *out, int fabric, const int32_t *ids, int
 	}
 }
 
+/* Appends such a share of step number `step` of a line's to the open task. */
+static void line_step(struct schedule *out, const struct runs *g, const struct leg *leg,
+                      const int32_t *ids, int32_t step, double share)
+{
+	int32_t d = g->run[leg->run].length;
+
+	switch (leg->op) {
+	case OP_ALL_GATHER:
+		neighbours(out, g->fabric, ids, d, step, false, leg->bytes * share);
+		break;
+	case OP_REDUCE_SCATTER:
+		neighbours(out, g->fabric, ids, d, d - 2 - step, true,
+		           leg->bytes / d * share);
+		break;
+	default:
+		assert(leg->op == OP_ALL_TO_ALL);
+		all_pairs(out, g->machine, ids, d, leg->bytes / d * share);
+	}
+}
+
 void line_round(struct schedule *out, const struct runs *g, const struct leg *leg,
-                int32_t round)
+                int32_t round, int32_t rounds)
 {
 	int32_t d = g->run[leg->run].length, lines = runs_lines(g, leg->run);
-	int32_t *ids;
+	int32_t steps = line_rounds(leg->op, d);
+	int32_t *ids = arena_alloc(out->arena, (size_t)d, sizeof(*ids));
 
-	if (round >= line_rounds(leg->op, d))
-		return;
-	ids = arena_alloc(out->arena, (size_t)d, sizeof(*ids));
+	assert(round >= 0 && round < rounds && steps <= rounds);
 	for (int32_t line = 0; line < lines; line++) {
 		runs_line(ids, g, leg->run, line);
 		schedule_task(out, 1);
-		switch (leg->op) {
-		case OP_ALL_GATHER:
-			neighbours(out, g->fabric, ids, d, round, false, leg->bytes);
-			break;
-		case OP_REDUCE_SCATTER:
-			neighbours(out, g->fabric, ids, d, d - 2 - round, true,
-			           leg->bytes / d);
-			break;
-		default:
-			assert(leg->op == OP_ALL_TO_ALL);
-			all_pairs(out, g->machine, ids, d, leg->bytes / d);
+		/* In units of a step over `rounds`: step k takes k rounds to (k + 1) rounds. */
+		for (int64_t at = (int64_t)round * steps, end = at + steps, next; at < end;
+		     at = next) {
+			int64_t step = at / rounds;
+
+			next = (step + 1) * rounds < end ? (step + 1) * rounds : end;
+			line_step(out, g, leg, ids, (int32_t)step,
+			          (double)(next - at) / rounds);
 		}
 	}
 }
@@ -104,7 +120,7 @@ static void line_build(struct schedule *out, const struct machine *m, enum op op
 	for (int32_t r = 0; r < line_rounds(op, g->size); r++) {
 		schedule_round(out);
 		for (int32_t i = 0; i < g->ngroups; i++)
-			line_round(out, &runs[i], &leg, r);
+			line_round(out, &runs[i], &leg, r, line_rounds(op, g->size));
 	}
 	schedule_end(out);
 }

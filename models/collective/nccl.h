@@ -16,7 +16,8 @@
  * chunks of c over D hops, each with an overhead o: (D - 1 + W/c)(o + c/B) is smallest
  * for the best c, (sqrt(w) + sqrt(fill))^2 with w = W/B and fill = (D - 1) o.
  * Chunks of 64 KiB to 4 MiB exist; where the best one is another, sizes far from those
- * it was fitted on, the term is a little too small.
+ * it was fitted on, the term is a little too small. Trees with Simple have chunks of one
+ * size, and another term in its place (nccl_tree.c).
  *
  * The constants step, net_step, fill_s, net_fill_s and those of sends are the
  * platform's (array/tuning.h). Bytes: V the gathered array, S the send buffer, as in
@@ -157,6 +158,11 @@ struct nccl_algorithm {
 	 */
 	double (*meet_s)(const struct nccl_group *g, enum op op, enum protocol p,
 	                 double bytes);
+	/*
+	 * Returns the seconds that the first chunk takes beside the wires, where chunks
+	 * have one size; < 0 where the best chunk is taken. NULL: it always is.
+	 */
+	double (*chunks_s)(const struct nccl_group *g, enum protocol p, double bytes);
 	/* Returns what its steps take more where the messages are large; NULL: nothing. */
 	double (*large_s)(const struct nccl_group *g, double bytes);
 };
@@ -258,8 +264,10 @@ struct nccl_sends {
 		across;    /* most messages of any device, inside nodes and across */
 	bool network;      /* some message crosses a network */
 	double most_bytes; /* of a message inside a node */
+	double most_across_bytes; /* of one across a network */
 	int32_t ranks;     /* devices that send or receive in the whole step */
 	bool several;      /* nodes in the step: some message of it crosses a network */
+	bool later;        /* a round after the first of a call, which that has paid for */
 };
 
 /* Stores `ranks` and `several` of a schedule, and clears the rest. */
@@ -299,6 +307,9 @@ double nccl_channels_s(const struct machine *m, int32_t ranks, int32_t peers,
  */
 double nccl_sends_large_s(const struct machine *m, int32_t peers, double bytes);
 
+/* Returns the same of sends across a network, above 16 KiB: a step of Simple beyond one of LL. */
+double nccl_sends_far_s(const struct machine *m, double bytes);
+
 /* --- the library's own model (nccl_tuner.c) --------------------------------------- */
 
 /* Channels that the library's search finds, and the speed of each. */
@@ -329,6 +340,9 @@ double nccl_tuner_us(const struct nccl_case *c, enum nccl_kind kind, enum protoc
  */
 struct nccl_case nccl_case_of(const struct nccl_group *g, enum op op, double bytes);
 
+/* Returns the channels of rings and trees over several nodes, stated or by the rules. */
+int nccl_net_channels(const struct nccl_group *g);
+
 /* --- who calls (nccl_data.c) ------------------------------------------------------ */
 
 /*
@@ -340,7 +354,7 @@ struct nccl_caller {
 	double launch_s;     /* in place of the platform's; 0: the platform's */
 	double call_s;       /* beside the launch */
 	double ll_step_us;   /* of a step of LL inside a node, at least */
-	double node_sends_s; /* of an all-to-all among devices of one process */
+	double node_sends_s; /* of sends to several peers among devices of one process */
 	bool unregistered;   /* buffers: switches cannot multicast into them */
 	/*
 	 * How many times as long as for eight devices wires take on Hopper, for groups of
@@ -359,6 +373,12 @@ extern const struct nccl_caller nccl_callers[LAUNCH_MODES];
 
 /* Returns the microseconds of a step inside a node for the machine's caller. */
 double nccl_inside_us(const struct nccl_group *g, enum nccl_kind kind, enum protocol p);
+
+/*
+ * Returns what the machine's caller adds to sends to several peers inside a node, where one
+ * process runs all devices of it.
+ */
+double nccl_node_sends_s(const struct machine *m);
 
 /* Returns how many times as long as links say the wires of one node take for the caller. */
 double nccl_slow_wires(const struct nccl_group *g, bool reduces);
@@ -383,6 +403,7 @@ struct nccl_data {
 	double nvls_fill_us; /* of each device; measured, not in the library's source */
 	/* By floor(log2(bytes / 64)). */
 	double tree_correction[PROTOCOLS][23];
+	double nvlink_GBps[NCCL_GENERATIONS]; /* of one link */
 	struct nccl_graph one_node[NCCL_GENERATIONS], nvls[NCCL_GENERATIONS];
 	int channels_across[NCCL_GENERATIONS];
 };

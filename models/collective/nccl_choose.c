@@ -35,11 +35,19 @@ struct candidate {
 	const double *wire_s, *route_s; /* [ngroups] of it */
 };
 
+/* Returns whether the network lets the protocol run: the group is of one node, or it does. */
+static bool net_allows(const struct job *j, const struct nccl_group *g, enum protocol p)
+{
+	return p == PROTOCOL_SIMPLE || g->nodes == 1 ||
+	       j->machine->tuning.value[TUNING_NET_SIMPLE] == 0;
+}
+
 static bool all_groups_apply(const struct job *j, const struct nccl_algorithm *a,
                              enum protocol p)
 {
 	for (int32_t i = 0; i < j->ngroups; i++)
-		if (!a->applies(&j->group[i], j->op, p))
+		if (!a->applies(&j->group[i], j->op, p) ||
+		    !net_allows(j, &j->group[i], p))
 			return false;
 	return true;
 }
@@ -166,11 +174,14 @@ static double delay_s(const struct candidate *c, const struct job *j, int32_t i)
 {
 	const struct nccl_group *g = &j->group[i];
 	double wire_s = c->wire_s[i] * protocol_wire(c->protocol);
-	double steps_s = c->algorithm->steps_s(g, j->op, c->protocol);
+	double steps_s = c->algorithm->steps_s(g, j->op, c->protocol), chunks_s = -1;
 
 	if (c->algorithm->large_s)
 		steps_s += c->algorithm->large_s(g, j->bytes);
-	return fmax(0, steps_s - c->route_s[i]) + 2 * sqrt(wire_s * fill_s(c, j, g));
+	if (c->algorithm->chunks_s)
+		chunks_s = c->algorithm->chunks_s(g, c->protocol, j->bytes);
+	return fmax(0, steps_s - c->route_s[i]) +
+	       (chunks_s < 0 ? 2 * sqrt(wire_s * fill_s(c, j, g)) : chunks_s);
 }
 
 /* Returns the seconds that the wires of group i take at least. */

@@ -44,6 +44,7 @@ const struct nccl_data nccl_data = {
                              .6, .6, .6, .6, .8, .9, .9, .9, .9, 1,  1},
                             {.9, .9, .9, .9, .9, .9, .9, .8, .7, .6, .6, .5,
                              .5, .5, .5, .6, .7, .8, .7, .7, .8, .9, .9}},
+	.nvlink_GBps = {20, 20, 20.6, 40.1},
 	.one_node = {{12, 10, 0}, {24, 10, 0}, {24, 15, 0}, {24, 30, 0}},
 	.nvls = {{0, 0, 0}, {0, 0, 0}, {8, 40, 40}, {8, 80, 80}},
 	.channels_across = {8, 8, 16, 16},
@@ -123,6 +124,14 @@ double nccl_slow_wires(const struct nccl_group *g, bool reduces)
 	    caller->pair_wires == 0)
 		return 1;
 	return reduces ? slow * caller->reduce_wires : slow;
+}
+
+/* Hosts have 16 GPUs or fewer; a larger node is a rack, whose trays are hosts. */
+double nccl_node_sends_s(const struct machine *m)
+{
+	bool host = m->ndevices <= 16 * m->fabric[0].ndomains;
+
+	return host ? nccl_callers[m->launch].node_sends_s : 0;
 }
 
 double nccl_far_ring(double cc)

@@ -8,8 +8,9 @@
  *           (g-1)/g more. Across, over the rails: S(n-g)/n from each device, over the
  *           share that plain sends reach of a NIC
  *   cost    (g-1) send_s + (n-g) net_send_s + w + 2 sqrt(w fill), fill 0 for m > 1, and
- *           what the caller adds where one process runs all devices; m = 1: w is what
- *           channels take, if that is more (nccl_channels_s())
+ *           what the caller adds where one process runs all devices, and a step of Simple
+ *           where messages are too large for LL; m = 1: w is what channels take, if that is
+ *           more (nccl_channels_s())
  *   need    3S on every device
  * On switches, only what each port carries counts: one message to the next device of
  * the node and one to the next node stand for all. Elsewhere messages run between the
@@ -179,17 +180,6 @@ static void sends_messages(struct schedule *out, const struct nccl_group *g, enu
 				send_pair(out, g, i, k, bytes / g->n);
 }
 
-/*
- * Returns whether one process of the host runs all devices of the group. Hosts have 16 GPUs
- * or fewer; a larger node is a rack, whose trays are hosts.
- */
-static bool one_process(const struct nccl_group *g)
-{
-	const struct fabric *inside = &g->machine->fabric[0];
-
-	return g->nodes == 1 && g->machine->ndevices <= 16 * inside->ndomains;
-}
-
 static double sends_steps_s(const struct nccl_group *g, enum op op, enum protocol p)
 {
 	const double *tuning = g->machine->tuning.value;
@@ -202,12 +192,12 @@ static double sends_steps_s(const struct nccl_group *g, enum op op, enum protoco
 			fewest = g->start[k + 1] - g->start[k];
 	return (g->per_node - 1) * tuning[TUNING_SEND_S] +
 	       (g->n - fewest) * tuning[TUNING_NET_SEND_S] +
-	       (one_process(g) ? nccl_callers[g->machine->launch].node_sends_s : 0);
+	       (g->nodes == 1 ? nccl_node_sends_s(g->machine) : 0);
 }
 
 static double sends_large_s(const struct nccl_group *g, double bytes)
 {
-	return g->nodes > 1 ? 0
+	return g->nodes > 1 ? nccl_sends_far_s(g->machine, bytes / g->n)
 	                    : nccl_sends_large_s(g->machine, g->n - 1, bytes / g->n);
 }
 

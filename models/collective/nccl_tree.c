@@ -8,11 +8,14 @@
  *           up and V/2 down each edge, over the rails: a node sends and receives V for
  *           m = 2, at most 2V for m >= 3
  *   cost    base - base(LL) + 2(g-1) step l_i + 2 floor(log2 m) net_step l_n
- *           + w + 2 sqrt(w fill)
+ *           + w + 2 sqrt(w fill); with Simple 2(g-1) c/b for the last term, in chunks of
+ *           c = min(V/C, net_chunk_bytes) on C channels, where b is one link's
  *   need    V on every device
- * Source: NCCL, src/graph/trees.cc (models/README.md, "Collectives").
+ * Source: NCCL, src/graph/trees.cc, src/enqueue.cc (models/README.md, "Collectives").
  */
 #include "collective/nccl.h"
+
+#include <math.h>
 
 static bool tree_applies(const struct nccl_group *g, enum op op, enum protocol p)
 {
@@ -55,6 +58,23 @@ static double tree_meet_s(const struct nccl_group *g, enum op op, enum protocol 
 	                                            bytes / 2 / g->per_node);
 }
 
+/*
+ * The library makes chunks smaller for smaller arrays, but not those of a tree with Simple: what
+ * is less than a chunk for each channel waits as a whole at every device of the chain, which a
+ * channel passes over one link of NVLink. The edge between nodes and its way back are the
+ * wires' time; what further ones add, timings of 4 to 16 nodes do not show.
+ */
+static double tree_chunks_s(const struct nccl_group *g, enum protocol p, double bytes)
+{
+	const double *tuning = g->machine->tuning.value;
+	double chunk = fmin(bytes / nccl_net_channels(g), tuning[TUNING_NET_CHUNK_BYTES]);
+	double link_Bps = 1e9 * nccl_data.nvlink_GBps[nccl_generation(tuning[TUNING_CC])];
+
+	if (p != PROTOCOL_SIMPLE || tuning[TUNING_CC] == 0)
+		return -1;
+	return 2 * (g->per_node - 1) * chunk / link_Bps;
+}
+
 const struct nccl_algorithm nccl_tree = {
 	.name = "tree",
 	.help = "all-reduce in two binary trees over the nodes, a chain inside each",
@@ -63,4 +83,5 @@ const struct nccl_algorithm nccl_tree = {
 	.messages = tree_messages,
 	.steps_s = tree_steps_s,
 	.meet_s = tree_meet_s,
+	.chunks_s = tree_chunks_s,
 };

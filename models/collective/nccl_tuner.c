@@ -227,6 +227,13 @@ static void node_graphs(struct nccl_case *c, const struct nccl_group *g)
 	c->graph[NCCL_NVLS] = c->graph[NCCL_NVLS_TREE] = nvls;
 }
 
+int nccl_net_channels(const struct nccl_group *g)
+{
+	int row = nccl_generation(g->machine->tuning.value[TUNING_CC]);
+
+	return (int)said(g, TUNING_GRAPH_NET_CHANNELS, 1, nccl_data.channels_across[row]);
+}
+
 /*
  * Stores those of several nodes: as fast in all as the NICs of a node, trees up to twice as
  * fast inside, if links there are.
@@ -235,8 +242,7 @@ static void net_graphs(struct nccl_case *c, const struct nccl_group *g)
 {
 	const struct nccl_graph *alone = &c->graph[NCCL_RING];
 	double inside = alone->channels * alone->intra_GBps, node = node_GBps(g);
-	int channels = (int)said(g, TUNING_GRAPH_NET_CHANNELS, 1,
-	                         nccl_data.channels_across[nccl_generation(c->cc)]);
+	int channels = nccl_net_channels(g);
 	double net = said(g, TUNING_GRAPH_NET_BPS, 1e9, node / channels);
 	double tree = fmax(net, fmin(2 * net, inside / channels));
 	struct nccl_graph *nvls = &c->graph[NCCL_NVLS_TREE];

@@ -216,6 +216,20 @@ double nccl_sends_large_s(const struct machine *m, int32_t peers, double bytes)
 	                       m->tuning.value[TUNING_STEP]);
 }
 
+double nccl_sends_far_s(const struct machine *m, double bytes)
+{
+	const struct nccl_data *d = &nccl_data;
+	const double *tuning = m->tuning.value;
+	int simple = PROTOCOL_SIMPLE, ll = PROTOCOL_LL;
+
+	if (bytes <= 16 * 1024)
+		return 0;
+	return tuning[TUNING_NET_LATENCY_S] +
+	       1e-6 * (d->base_us[NCCL_RING][simple] - d->base_us[NCCL_RING][ll] +
+	               (d->net_us[NCCL_RING][simple] - d->net_us[NCCL_RING][ll]) *
+	                       tuning[TUNING_NET_STEP]);
+}
+
 double nccl_channels_s(const struct machine *m, int32_t ranks, int32_t peers,
                        double bytes)
 {
@@ -239,8 +253,11 @@ void nccl_sends_cost(double *delay_s, double *least_s, const struct machine *m,
 		*least_s = fmax(*least_s, waits_s(m, sends->inside));
 	peers_s = sends->inside * tuning[TUNING_SEND_S] +
 	          sends->across * tuning[TUNING_NET_SEND_S];
+	peers_s += nccl_sends_far_s(m, sends->most_across_bytes);
 	if (!sends->several)
 		peers_s += nccl_sends_large_s(m, sends->inside, sends->most_bytes);
+	if (!sends->several && !sends->later && sends->inside > 1)
+		peers_s += nccl_node_sends_s(m);
 	fill_s = sends->network ? 0 : 2 * sqrt(wire_s * tuning[TUNING_FILL_S]);
 	*delay_s = fmax(0, peers_s - route_s) + fill_s;
 }
@@ -261,11 +278,22 @@ void nccl_sends_step(struct nccl_sends *out, const struct schedule *s,
 			wire->inside[2 * s->message[i].dst] = 0;
 }
 
+/* Returns whether no message before the task crosses a network. */
+static bool is_first_across(const struct schedule *s, const struct task *t,
+                            const struct nccl_wire *wire)
+{
+	for (int64_t i = 0; i < t->first; i++)
+		if (wire->is_network[s->message[i].fabric])
+			return false;
+	return true;
+}
+
 void nccl_sends_task(struct schedule *s, struct task *t, struct nccl_wire *wire,
                      const struct nccl_sends *step, const bool *again)
 {
 	struct nccl_sends sends = {.ranks = step->ranks,
 	                           .several = step->several,
+	                           .later = step->later,
 	                           .network = again && step->several};
 	double wire_s, route_s;
 
@@ -279,13 +307,18 @@ void nccl_sends_task(struct schedule *s, struct task *t, struct nccl_wire *wire,
 			count[end_of(msg, 1)]++;
 		}
 		sends.network = sends.network || across;
-		if (!across)
+		if (!across) {
 			sends.most_bytes = fmax(sends.most_bytes, msg->bytes);
-		else
-			msg->bytes /= wire->machine->tuning.value[TUNING_NET_SEND_SHARE];
+			continue;
+		}
+		sends.most_across_bytes = fmax(sends.most_across_bytes, msg->bytes);
+		msg->bytes /= wire->machine->tuning.value[TUNING_NET_SEND_SHARE];
 	}
 	sends.inside = most_messages(wire->inside, s, t);
 	sends.across = most_messages(wire->across, s, t);
+	/* One call has its first step once. */
+	if (again && !is_first_across(s, t, wire))
+		sends.most_across_bytes = 0;
 	/* Without a route no clock has a time. */
 	if (t->nmessages && nccl_wire_task(&wire_s, &route_s, wire, s, t))
 		nccl_sends_cost(&t->delay_s, &t->least_s, wire->machine, &sends, wire_s,

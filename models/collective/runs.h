@@ -79,7 +79,8 @@ double runs_bandwidth_Bps(const struct runs *g, int r);
  * One collective along run `r`, in all lines of devices at once, each a task: append
  * round number `round` of `rounds` to the open round. `bytes` as in struct algorithm.
  * A ring's steps are spread over the `rounds` rounds (merged into one task where there
- * is one). A line has its own number of rounds, line_rounds(), and is idle after it.
+ * is one), and a line's, of which it has line_rounds() and so many rounds or more: what a
+ * device passes on in a round has come in an earlier one.
  * Op: all-gather, reduce-scatter or all-to-all.
  */
 struct leg {
@@ -91,7 +92,7 @@ struct leg {
 void bidir_ring_round(struct schedule *out, const struct runs *g, const struct leg *leg,
                       int32_t round, int32_t rounds);
 void line_round(struct schedule *out, const struct runs *g, const struct leg *leg,
-                int32_t round);
+                int32_t round, int32_t rounds);
 int32_t line_rounds(enum op op, int32_t length);
 
 /*

@@ -20,7 +20,7 @@
  * what each peer costs, once, as all rounds are one call. So a second schedule is looked for
  * that crosses nodes by rails alone (flow/network.h), and a third of trees over nodes where
  * several want the same (flow/trees.h); the cheapest is taken. Each round has a task for each
- * fabric that it uses.
+ * fabric that it uses, and there for each lag (flow/pipeline.h).
  *
  * On a switch the messages of a round have one link up and one down with others, and equal
  * shares of it: unequal ones would leave a link idle while the other end of the last is busy.
@@ -46,26 +46,24 @@ struct writing {
 	LIST(bool) again; /* of the schedule's messages */
 };
 
-/* Adds one round's messages on a fabric, which are a task. */
-static void add_task(struct writing *w, const struct pipeline *p,
-                     const struct pipeline_round *round, int32_t fabric)
+/* Adds the messages of a round that are of a lag, on a fabric; they are a task. */
+static void add_task(struct writing *w, const struct pipeline *p, int32_t round,
+                     int32_t lag, int32_t fabric)
 {
 	const struct flows *flows = w->flows;
 
-	schedule_task(w->out, round->repeats);
+	schedule_task(w->out, pipeline_repeats(p, round));
 	for (int32_t i = 0; i < flows->nmessages; i++) {
 		const struct flow_message *message = &flows->message[i];
-		double bytes = 0;
+		double bytes;
 
-		if (network_fabric(w->net, message->via) != fabric)
+		if (p->lag[i] != lag || network_fabric(w->net, message->via) != fabric)
 			continue;
-		for (int32_t d = round->first; d <= round->last; d++)
-			bytes += flows->bytes[(int64_t)i * flows->depths + d];
+		bytes = pipeline_bytes(p, i, round);
 		if (bytes == 0)
 			continue;
 		schedule_message(w->out, fabric, w->platform[message->src],
-		                 w->platform[message->dst],
-		                 bytes * round->repeats / p->chunks);
+		                 w->platform[message->dst], bytes);
 		*list_add(&w->again, w->out->arena) = w->known[i];
 		w->known[i] = true;
 	}
@@ -79,8 +77,7 @@ static double relayed_bytes(const struct flows *flows, const struct demand *dema
 
 	for (int32_t i = 0; i < flows->nmessages; i++)
 		for (int32_t d = 0; d < flows->depths; d++)
-			over[flows->message[i].dst] +=
-				flows->bytes[(int64_t)i * flows->depths + d];
+			over[flows->message[i].dst] += flows_bytes(flows, i, d);
 	for (int32_t s = 0; s < demand->nsupplies; s++) {
 		const struct supply *supply = &demand->supply[s];
 
@@ -126,11 +123,10 @@ static void add_rounds(struct schedule *out, const struct network *net,
 		{0}};
 
 	for (int32_t i = 0; i < pipeline_rounds(p); i++) {
-		struct pipeline_round round = pipeline_round(p, i);
-
 		schedule_round(out);
 		for (int32_t f = 0; f < net->machine->nfabrics; f++)
-			add_task(&w, p, &round, f);
+			for (int32_t lag = 0; lag < p->nlags; lag++)
+				add_task(&w, p, i, lag, f);
 	}
 	schedule_end(out);
 	sent_finish(out, net->machine, w.again.at);
@@ -227,7 +223,7 @@ static bool build(struct schedule *out, int64_t *relay_bytes, const struct netwo
 	int32_t fewest;
 
 	if (!forest_make(&forest, net, demand, symmetry, false, a) ||
-	    !flows_of_forest(&flows, &forest, net, symmetry, a))
+	    forest.depths == 0 || !flows_of_forest(&flows, &forest, net, symmetry, a))
 		return false;
 	relayed = relayed_bytes(&flows, demand, a);
 	fewest = fewest_chunks(plan, relayed);

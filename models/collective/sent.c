@@ -122,6 +122,7 @@ void sent_finish(struct schedule *s, const struct machine *m, const bool *again)
 			wire = nccl_wire_new(s->arena, m);
 			nccl_sends_step(&step, s, wire);
 		}
+		step.later = i >= s->round[0].ntasks;
 		nccl_sends_task(s, &s->task[i], wire, &step, again);
 	}
 }

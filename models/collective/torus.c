@@ -16,14 +16,15 @@
  *   run; no other cut is faster.
  *
  *   rounds  k phases (all-reduce 2k), of one round where all runs are rings or the op is
- *           all-to-all, else of the longest line's rounds, over which rings spread their
- *           steps; several groups and parts run side by side, round by round
+ *           all-to-all, else of the longest line's rounds, over which rings and shorter
+ *           lines spread their steps; several groups and parts run side by side, round by
+ *           round
  *   bytes   received per device V(n-1)/n in the all-gather, and in the reduce-scatter
  *           where all runs are rings; all-reduce the sum of both
  *   cost    sum over phases of the slowest part. In an all-reduce of XLA's (profile tpu)
  *           each phase after the first begins like a collective, with a launch: 2, 4 and
  *           8 MiB over 2x2x4 chips of TPU7x take 124, 130 and 162 us (measured-late.csv),
- *           61, 92 and 153 without. Of other collectives over several axes nothing is
+ *           108, 131 and 176 so, 53, 76 and 121 without. Of other collectives over several axes nothing is
  *           measured. For k equal rings of d, V = n b:
  *           k floor(d/2) latency + V(n-1)/(2knW), tending to V/(2kW); all-to-all
  *           k floor(d/2) latency + Sd/(8W) for even d
@@ -148,7 +149,7 @@ static bool walk_round(struct schedule *out, struct walk *walk, enum op op, int3
 		if (runs->run[leg[i].run].ring)
 			bidir_ring_round(out, runs, &leg[i], walk->round, rounds);
 		else
-			line_round(out, runs, &leg[i], walk->round);
+			line_round(out, runs, &leg[i], walk->round, rounds);
 	}
 	for (int64_t i = first; i < out->ntasks && walk->phase && !walk->round; i++)
 		out->task[i].delay_s += walk->begin_s;

@@ -35,9 +35,10 @@
  * some ten seconds. What takes more is refused.
  *
  * What counts is how many tasks fare differently. A million messages in rings are a few
- * kinds. Where senders were chosen one by one, as `direct` does among copies, no two
- * messages may be alike: of 4,096 chips on 16x16x16, 65,520 such messages take 1.2e9, but of
- * 1,044,480, each a kind of its own, the first 3 % to end take 4e10.
+ * kinds, and so are those of `direct` whose senders stand to their receivers as tiles do
+ * (planner/send/relative.h). Where the layouts themselves have no symmetry that the machine has,
+ * no two messages may be alike: of 4,096 chips on 16x16x16, 65,520 such messages take 1.2e9, but
+ * of 1,048,320, each a kind of its own, the first 3 % to end take 4e10.
  */
 enum { FLUID_WORK_MAX = 2000000000 };
 

@@ -298,6 +298,7 @@ static enum emitted emit_dtensor(struct text *out, const struct emission *what,
 
 const struct emitter emitter_dtensor = {
 	.name = "dtensor",
+	.caller = "eager",
 	.help = "a chain of redistribute() of PyTorch's DTensor",
 	.comment = "# ",
 	.comment_end = "",

@@ -41,6 +41,8 @@ struct emitter {
 	/* What begins a comment line in this form, such as "# ", and ends it ("": the line). */
 	const char *comment;
 	const char *comment_end;
+	/* Who calls its collectives on GPUs (struct nccl_caller); NULL: a plan's caller. */
+	const char *caller;
 	/* Appends the text to `out`, or the reason to `why`. Needs no global state. */
 	enum emitted (*emit)(struct text *out, const struct emission *what,
 	                     struct arena *scratch, struct text *why);

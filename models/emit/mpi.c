@@ -337,6 +337,7 @@ static enum emitted emit_mpi(struct text *out, const struct emission *asked,
 
 const struct emitter emitter_mpi = {
 	.name = "mpi",
+	.caller = "mpi",
 	.help = "a C program for MPI: checks itself, times every step; says every plan",
 	.comment = "/* ",
 	.comment_end = " */",

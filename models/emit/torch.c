@@ -393,6 +393,7 @@ static enum emitted emit_torch(struct text *out, const struct emission *what,
 
 const struct emitter emitter_torch = {
 	.name = "torch",
+	.caller = "eager",
 	.help = "a function of PyTorch: functional collectives",
 	.comment = "# ",
 	.comment_end = "",

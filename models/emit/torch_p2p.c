@@ -251,6 +251,7 @@ static enum emitted emit_torch_p2p(struct text *out, const struct emission *what
 
 const struct emitter emitter_torch_p2p = {
 	.name = "torch-p2p",
+	.caller = "eager",
 	.help = "a function of PyTorch: sends and receives; says every plan",
 	.comment = "# ",
 	.comment_end = "",

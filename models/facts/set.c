@@ -57,7 +57,13 @@ enum status tuning_value_parse(double *out, enum tuning_key key, const char *tex
 	struct tuning one;
 	struct text pair = {0};
 	struct error inner = {0};
+	int64_t bytes;
 
+	if (ends_with(name, "_bytes")) {
+		if (units_bytes(text, at, &bytes, e) == OK)
+			*out = (double)bytes;
+		return e->code;
+	}
 	if (ends_with(name, "_s"))
 		return units_time(text, at, out, e);
 	if (ends_with(name, "_Bps"))
@@ -69,7 +75,7 @@ enum status tuning_value_parse(double *out, enum tuning_key key, const char *tex
 	text_free(&pair);
 	if (inner.code == E_RANGE &&
 	    (ends_with(name, "_share") || ends_with(name, "_channels") ||
-	     key == TUNING_SCHEDULED))
+	     key == TUNING_SCHEDULED || key == TUNING_NET_SIMPLE))
 		return error_set(e, E_RANGE, at, "%s", inner.text);
 	if (inner.code != OK || strchr(text, ' '))
 		return error_set(e, E_SYNTAX, at, "expected a number of 0 or more");

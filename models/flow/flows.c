@@ -97,41 +97,47 @@ static void list_messages(struct flows *out, struct places *p)
 	}
 }
 
+/* Returns where the bytes of a hop are, as a symmetry makes it. */
+static int64_t cell_of(const struct flows *f, const struct places *p,
+                       const struct flow_hop *h, const int32_t *to)
+{
+	int64_t message = p->number[place_of(p, &h->message, to)] - 1;
+
+	return (message * f->depths + h->depth) * f->heights + flows_class(f, h->height);
+}
+
 bool flows_of_forest(struct flows *out, const struct forest *f,
                      const struct network *net, const struct symmetry *s,
                      struct arena *a)
 {
 	struct places p = places_make(net, a);
-	size_t cells;
+	int64_t cells;
 	double *total;
 
 	*out = (struct flows){.depths = f->depths, .busiest_s = f->busiest_s};
 	out->nmessages = mark(&p, f, s);
-	cells = (size_t)out->nmessages * (size_t)f->depths;
+	cells = (int64_t)out->nmessages * f->depths;
 	if (cells > CELLS_MAX)
 		return false;
+	out->heights = f->depths < FLOW_HEIGHTS_MAX ? f->depths : FLOW_HEIGHTS_MAX;
+	if (cells * out->heights > CELLS_MAX || net->nhubs > 0)
+		out->heights = 1;
+	cells *= out->heights;
 	out->message = arena_alloc(a, (size_t)out->nmessages, sizeof(*out->message));
 	list_messages(out, &p);
-	out->bytes = arena_alloc(a, cells, sizeof(*out->bytes));
-	total = arena_alloc(a, cells, sizeof(*total));
+	out->bytes = arena_alloc(a, (size_t)cells, sizeof(*out->bytes));
+	total = arena_alloc(a, (size_t)cells, sizeof(*total));
+	for (int64_t i = 0; i < f->hops.n; i++)
+		total[cell_of(out, &p, &f->hops.at[i], s->image)] += f->hops.at[i].bytes;
 	for (int64_t i = 0; i < f->hops.n; i++) {
 		const struct flow_hop *h = &f->hops.at[i];
-		int64_t m = p.number[place_of(&p, &h->message, s->image)] - 1;
+		int64_t cell = cell_of(out, &p, h, s->image);
+		double bytes = total[cell] / s->order;
 
-		total[m * f->depths + h->depth] += h->bytes;
-	}
-	for (int64_t i = 0; i < f->hops.n; i++) {
-		const struct flow_hop *h = &f->hops.at[i];
-		int64_t m = p.number[place_of(&p, &h->message, s->image)] - 1;
-		double bytes = total[m * f->depths + h->depth] / s->order;
-
-		total[m * f->depths + h->depth] = 0;
-		for (int32_t g = 0; g < s->order && bytes > 0; g++) {
-			m = p.number[place_of(&p, &h->message,
-			                      s->image + (int64_t)g * s->n)] -
-			    1;
-			out->bytes[m * f->depths + h->depth] += bytes;
-		}
+		total[cell] = 0;
+		for (int32_t g = 0; g < s->order && bytes > 0; g++)
+			out->bytes[cell_of(out, &p, h, s->image + (int64_t)g * s->n)] +=
+				bytes;
 	}
 	return true;
 }

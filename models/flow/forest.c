@@ -32,6 +32,20 @@ enum {
 	AGAIN_OF = 4
 };
 
+/* Says how high the tree is of which all hops and parts from these numbers on are. */
+static void set_height(struct growth *f, int64_t hops, int64_t parts)
+{
+	int32_t height = 0;
+
+	for (int64_t i = hops; i < f->out->hops.n; i++)
+		if (f->out->hops.at[i].depth >= height)
+			height = f->out->hops.at[i].depth + 1;
+	for (int64_t i = hops; i < f->out->hops.n; i++)
+		f->out->hops.at[i].height = height;
+	for (int64_t i = parts; i < f->out->parts.n; i++)
+		f->out->parts.at[i].height = height;
+}
+
 /* --- a tree for each datum -------------------------------------------------------- */
 
 /*
@@ -62,6 +76,7 @@ static bool send_datum(struct growth *f, const struct supply *s,
 {
 	const struct party *wanters = &f->demand->party[datum->wanters];
 	int64_t number = f->first[s - f->demand->supply] + (datum - s->datum);
+	int64_t hops = f->out->hops.n, parts = f->out->parts.n;
 	double bytes = datum->bytes / f->out->shares *
 	               (double)f->symmetry->datum_orbit_size[number];
 	int32_t left = 0, d;
@@ -82,6 +97,7 @@ static bool send_datum(struct growth *f, const struct supply *s,
 		else
 			join(f, d, bytes, &left);
 	}
+	set_height(f, hops, parts);
 	return true;
 }
 
@@ -111,6 +127,7 @@ static void find_paths(struct growth *f, const struct supply *s, double images)
 /* Sends a share of a datum along the paths to all that want it, on each message once. */
 static bool send_shared(struct growth *f, const struct party *wanters, double bytes)
 {
+	int64_t hops = f->out->hops.n, parts = f->out->parts.n;
 	bool done = true;
 
 	for (int32_t i = 0; i < wanters->n && done; i++) {
@@ -123,6 +140,7 @@ static bool send_shared(struct growth *f, const struct party *wanters, double by
 			growth_note(f, d);
 		}
 	}
+	set_height(f, hops, parts);
 	for (int32_t i = 0; i < wanters->n; i++)
 		for (int32_t d = wanters->device[i]; f->via[d] >= 0 && f->wants[d];
 		     d = f->before[d])
@@ -130,16 +148,47 @@ static bool send_shared(struct growth *f, const struct party *wanters, double by
 	return done;
 }
 
+/* Returns what passes a device on its way to those of a depth; 0: to all. */
+static double *passing(struct growth *f, int32_t device, int32_t depth)
+{
+	return &f->bytes[(int64_t)device * (FLOW_DEPTH_MAX + 1) + depth];
+}
+
+/*
+ * Puts a hop for each height of what passes a device, up to `highest`, in place of the last
+ * one, and leaves nothing to pass.
+ */
+static void split_hop(struct growth *f, int32_t device, int32_t highest)
+{
+	struct flow_hop hop = f->out->hops.at[--f->out->hops.n];
+	int32_t before = f->via[f->before[device]] >= 0 ? f->before[device] : -1;
+
+	for (int32_t h = f->depth[device]; h <= highest; h++) {
+		double *bytes = passing(f, device, h);
+
+		if (*bytes == 0)
+			continue;
+		*list_add(&f->out->hops, f->arena) =
+			(struct flow_hop){hop.message, hop.depth, h, *bytes};
+		if (before >= 0)
+			*passing(f, before, h) += *bytes;
+		*bytes = 0;
+	}
+	if (before >= 0)
+		*passing(f, before, 0) += *passing(f, device, 0);
+	*passing(f, device, 0) = 0;
+}
+
 /* Sends all that ends at single devices: of each the bytes that pass it, far ones first. */
-static void send_passing(struct growth *f)
+static void send_passing(struct growth *f, int32_t highest)
 {
 	for (int32_t i = f->nlist - 1; i >= 0; i--) {
 		int32_t d = f->list[i];
 
-		if (f->via[d] < 0 || f->bytes[d] == 0)
+		if (f->via[d] < 0 || *passing(f, d, 0) == 0)
 			continue;
-		growth_send(f, d, f->bytes[d]);
-		f->bytes[f->before[d]] += f->bytes[d];
+		growth_send(f, d, *passing(f, d, 0));
+		split_hop(f, d, highest);
 	}
 }
 
@@ -147,9 +196,9 @@ static void send_passing(struct growth *f)
 static bool send_supply(struct growth *f, const struct supply *s)
 {
 	double images = f->symmetry->supply_orbit_size[s - f->demand->supply];
+	int32_t highest = 0;
 
 	find_paths(f, s, images);
-	memset(f->bytes, 0, (size_t)f->net->n * sizeof(*f->bytes));
 	for (int64_t k = 0; k < s->ndata; k++) {
 		const struct party *w = &f->demand->party[s->datum[k].wanters];
 		double bytes = s->datum[k].bytes * images / f->out->shares;
@@ -163,11 +212,16 @@ static bool send_supply(struct growth *f, const struct supply *s)
 		}
 		if (f->via[d] == GROWTH_UNREACHED)
 			return false;
-		f->bytes[d] += bytes;
+		if (f->via[d] == GROWTH_HOLDER)
+			continue;
+		*passing(f, d, 0) += bytes;
+		*passing(f, d, f->depth[d]) += bytes;
+		f->part.height = f->depth[d];
+		highest = f->depth[d] > highest ? f->depth[d] : highest;
 		for (; f->via[d] >= 0; d = f->before[d])
 			growth_note(f, d);
 	}
-	send_passing(f);
+	send_passing(f, highest);
 	return true;
 }
 
@@ -345,10 +399,18 @@ static void close_gaps(struct forest *out)
 		to[d] = out->depths;
 		out->depths += used;
 	}
-	for (int64_t i = 0; i < out->hops.n; i++)
-		out->hops.at[i].depth = to[out->hops.at[i].depth];
-	for (int64_t i = 0; i < out->parts.n; i++)
-		out->parts.at[i].depth = to[out->parts.at[i].depth];
+	for (int64_t i = 0; i < out->hops.n; i++) {
+		struct flow_hop *h = &out->hops.at[i];
+
+		h->depth = to[h->depth];
+		h->height = to[h->height - 1] + 1;
+	}
+	for (int64_t i = 0; i < out->parts.n; i++) {
+		struct flow_part *p = &out->parts.at[i];
+
+		p->depth = to[p->depth];
+		p->height = to[p->height - 1] + 1;
+	}
 }
 
 bool forest_make(struct forest *out, const struct network *network,

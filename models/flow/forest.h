@@ -21,11 +21,12 @@
 
 /*
  * A message of one tree, which all its images have too, with so many bytes together. What
- * a holder sends has depth 0, what is relayed once depth 1, and so on.
+ * a holder sends has depth 0, what is relayed once depth 1, and so on; a tree has a height of as
+ * many depths as its messages have.
  */
 struct flow_hop {
 	struct flow_message message;
-	int32_t depth;
+	int32_t depth, height;
 	double bytes;
 };
 
@@ -34,7 +35,7 @@ struct flow_part {
 	int32_t supply, share;
 	int64_t datum; /* of the supply */
 	struct flow_message message;
-	int32_t depth;
+	int32_t depth, height;
 };
 
 struct forest {
@@ -53,13 +54,42 @@ bool forest_make(struct forest *out, const struct network *network,
                  const struct demand *demand, const struct symmetry *symmetry,
                  bool parts, struct arena *a);
 
-/* What all trees and their images put on messages, in the order of the network. */
+/* Heights of trees are told apart in so many classes at most. */
+enum { FLOW_HEIGHTS_MAX = 8 };
+
+/*
+ * What all trees and their images put on messages, in the order of the network. Of `heights`
+ * classes of trees class k has those that are at most (k + 1) / heights of all depths high;
+ * there is one class on switches, where a library has costs of its own for each round.
+ */
 struct flows {
-	int32_t depths, nmessages;
+	int32_t depths, heights, nmessages;
 	struct flow_message *message;
-	double *bytes; /* [nmessages * depths] */
+	double *bytes; /* [nmessages * depths * heights] */
 	double busiest_s;
 };
+
+/* Returns the most depths that trees of a class have, and the class of a height. */
+static inline int32_t flows_height(const struct flows *f, int32_t class)
+{
+	return ((class + 1) * f->depths + f->heights - 1) / f->heights;
+}
+
+static inline int32_t flows_class(const struct flows *f, int32_t height)
+{
+	return (height * f->heights + f->depths - 1) / f->depths - 1;
+}
+
+/* Returns the bytes of a message of one depth, in trees of all heights. */
+static inline double flows_bytes(const struct flows *f, int32_t message, int32_t depth)
+{
+	int64_t first = ((int64_t)message * f->depths + depth) * f->heights;
+	double bytes = 0;
+
+	for (int32_t k = 0; k < f->heights; k++)
+		bytes += f->bytes[first + k];
+	return bytes;
+}
 
 /* Adds them up; false where there are too many. */
 bool flows_of_forest(struct flows *out, const struct forest *forest,

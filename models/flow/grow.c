@@ -72,7 +72,7 @@ void growth_send(struct growth *f, int32_t device, double bytes)
 
 	growth_load(f, &m, bytes);
 	*list_add(&f->out->hops, f->arena) =
-		(struct flow_hop){m, f->depth[device] - 1, bytes};
+		(struct flow_hop){m, f->depth[device] - 1, 0, bytes};
 }
 
 void growth_note(struct growth *f, int32_t device)
@@ -295,7 +295,7 @@ void growth_room(struct growth *f)
 	f->depth = arena_alloc(f->arena, n, sizeof(*f->depth));
 	f->has = arena_alloc(f->arena, n, sizeof(*f->has));
 	f->wants = arena_alloc(f->arena, n, sizeof(*f->wants));
-	f->bytes = arena_alloc(f->arena, n, sizeof(*f->bytes));
+	f->bytes = arena_alloc(f->arena, n * (FLOW_DEPTH_MAX + 1), sizeof(*f->bytes));
 	f->list = arena_alloc(f->arena, n, sizeof(*f->list));
 	f->first = arena_alloc(f->arena, (size_t)f->demand->nsupplies + 1,
 	                       sizeof(*f->first));

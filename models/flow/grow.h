@@ -36,7 +36,11 @@ struct growth {
 	struct growth_entry *entry;
 	int32_t *before, *via, *depth;
 	bool *has, *wants; /* is in the tree; is to be */
-	double *bytes;     /* [devices] that pass it on a tree of cheapest paths */
+	/*
+	 * [devices * (FLOW_DEPTH_MAX + 1)] that pass it on a tree of cheapest paths: all, then
+	 * by the depth of the device where they end.
+	 */
+	double *bytes;
 	int32_t *list, nlist;
 	int64_t again_left; /* looks that ways anew may take */
 	struct heap heap;
@@ -73,7 +77,10 @@ void growth_again(struct growth *f, int32_t device, double bytes);
 /* Adds bytes of a share and its images to the links of a message. */
 void growth_load(struct growth *f, const struct flow_message *m, double bytes);
 
-/* Puts bytes of a share and its images on the message by which a device is reached. */
+/*
+ * Puts bytes of a share and its images on the message by which a device is reached. The height
+ * of their tree is still to be said.
+ */
 void growth_send(struct growth *f, int32_t device, double bytes);
 
 /* Notes that the share of the datum in hand comes to a device, if that is asked for. */

@@ -60,24 +60,34 @@ static bool add_edge(struct making *k, int32_t src, int32_t dst, int fabric)
 	return true;
 }
 
+/* Returns whether the route from s to d is `steps` long, and leaves s by a port. */
+static bool goes_straight(const struct making *k, int fabric, int32_t s, int32_t d,
+                          int port, int steps)
+{
+	const struct fabric *f = &k->machine->fabric[fabric];
+	int32_t link[STEPS_MAX];
+
+	return machine_fabric(k->machine, s, d) == fabric &&
+	       machine_hops(k->machine, fabric, s, d) == steps &&
+	       machine_route(k->machine, fabric, s, d, link, STEPS_MAX) > 0 &&
+	       link[0] == f->port[s * 2 * f->naxes + port];
+}
+
 /*
- * Returns the next device of the problem from d on in a direction of an axis, if the
- * route goes straight to it; -1: there is none.
+ * Returns the next device of the problem from d on along an axis by one of its two ports, if
+ * the route goes straight to it; -1: there is none. So no two messages share a link.
  */
-static int32_t next_along(const struct making *k, int fabric, int32_t d, int axis,
-                          int dir)
+static int32_t next_along(const struct making *k, int fabric, int32_t d, int port)
 {
 	const struct fabric *f = &k->machine->fabric[fabric];
 	int32_t start = k->platform[d], at = start;
 
 	for (int steps = 1; steps <= STEPS_MAX; steps++) {
-		at = fabric_neighbour(f, at, axis, dir);
+		at = fabric_neighbour(f, at, port / 2, port % 2 ? -1 : 1);
 		if (at < 0 || at == start)
 			return -1;
 		if (k->number[at] >= 0)
-			return machine_fabric(k->machine, start, at) == fabric &&
-			                       machine_hops(k->machine, fabric, start,
-			                                    at) == steps
+			return goes_straight(k, fabric, start, at, port, steps)
 			               ? k->number[at]
 			               : -1;
 	}
@@ -89,7 +99,7 @@ static bool add_neighbours(struct making *k, int fabric, int32_t d)
 	const struct fabric *f = &k->machine->fabric[fabric];
 
 	for (int port = 0; port < 2 * f->naxes; port++) {
-		int32_t to = next_along(k, fabric, d, port / 2, port % 2 ? -1 : 1);
+		int32_t to = next_along(k, fabric, d, port);
 
 		if (to >= 0 && !add_edge(k, d, to, fabric))
 			return false;

@@ -17,7 +17,8 @@ struct making {
 	struct demand demand;
 	struct symmetry symmetry;
 	struct forest forest;
-	int32_t chunks;
+	struct flows flows;
+	struct pipeline pipeline;
 	int64_t *first;      /* [supplies + 1] number of each one's first datum */
 	int64_t *part_first; /* [data * shares + 1]: parts of each share of a datum */
 	struct flow_part *part; /* in that order */
@@ -196,19 +197,20 @@ static void add_share(struct making *k, struct transfers *out, int64_t datum,
 	const struct origin *o = &k->origin[k->origin_first[datum] + share % n];
 	const int32_t *to = k->symmetry.image + (int64_t)o->element * k->net.n;
 	int64_t key = o->datum * k->forest.shares + share;
-	int32_t pieces = k->forest.shares * k->chunks;
 
 	for (int64_t i = k->part_first[key]; i < k->part_first[key + 1]; i++) {
 		const struct flow_part *p = &k->part[i];
-		int32_t chunk = round - p->depth;
+		int32_t chunk = round - p->depth, chunks;
 		int64_t *bounds, elements;
 
-		if (chunk < 0 || chunk >= k->chunks)
+		chunks = pipeline_chunks(&k->pipeline, &k->flows, p->height);
+		if (chunk < 0 || chunk >= chunks)
 			continue;
 		bounds = arena_alloc(k->plan->arena,
 		                     2 * (size_t)k->problem->array.shape.rank + 1,
 		                     sizeof(*bounds));
-		elements = cut(bounds, k, datum, share * k->chunks + chunk, pieces);
+		elements = cut(bounds, k, datum, (int64_t)share * chunks + chunk,
+		               (int64_t)k->forest.shares * chunks);
 		if (elements > 0)
 			*list_add(&out->list, k->arena) =
 				(struct transfer){to[p->message.src],
@@ -218,7 +220,7 @@ static void add_share(struct making *k, struct transfers *out, int64_t datum,
 
 static void add_rounds(struct making *k)
 {
-	int32_t rounds = k->chunks + k->forest.depths - 1;
+	int32_t rounds = k->pipeline.chunks + k->pipeline.depths - 1;
 
 	for (int32_t r = 0; r < rounds; r++) {
 		struct transfers t = {0};
@@ -233,21 +235,28 @@ static void add_rounds(struct making *k)
 	k->plan->step[k->plan->nsteps - 1].mesh = &k->problem->to_mesh;
 }
 
-/* Chooses how many chunks: as many as the schedule has, if there are not too many boxes. */
-static int32_t choose_chunks(const struct making *k)
+/* Returns how many boxes all chunks of all parts are. */
+static int64_t count_boxes(const struct making *k)
 {
-	struct flows flows;
-	int64_t boxes = k->forest.parts.n * k->symmetry.order;
-	int32_t chunks;
+	int64_t boxes = 0;
 
-	if (!flows_of_forest(&flows, &k->forest, &k->net, &k->symmetry, k->arena))
-		return 1;
-	chunks = pipeline_make(&flows, &k->net, 1, k->arena).chunks;
-	if (chunks > RELAY_CHUNKS_MAX)
-		chunks = RELAY_CHUNKS_MAX;
-	while (chunks > 1 && boxes * chunks > RELAY_BOXES_MAX)
-		chunks--;
-	return chunks;
+	for (int64_t i = 0; i < k->forest.parts.n; i++)
+		boxes += pipeline_chunks(&k->pipeline, &k->flows,
+		                         k->forest.parts.at[i].height);
+	return boxes * k->symmetry.order;
+}
+
+/* Chooses how many chunks: as many as the schedule has, if there are not too many boxes. */
+static bool choose_chunks(struct making *k)
+{
+	if (!flows_of_forest(&k->flows, &k->forest, &k->net, &k->symmetry, k->arena))
+		return false;
+	k->pipeline = pipeline_make(&k->flows, &k->net, 1, k->arena);
+	if (k->pipeline.chunks > RELAY_CHUNKS_MAX)
+		k->pipeline.chunks = RELAY_CHUNKS_MAX;
+	while (k->pipeline.chunks > 1 && count_boxes(k) > RELAY_BOXES_MAX)
+		k->pipeline.chunks--;
+	return true;
 }
 
 struct plan *relay_plan(const struct problem *p, const struct machine *m,
@@ -274,7 +283,8 @@ struct plan *relay_plan(const struct problem *p, const struct machine *m,
 	sort_parts(&k);
 	sort_origins(&k);
 	find_boxes(&k);
-	k.chunks = choose_chunks(&k);
+	if (!choose_chunks(&k))
+		return NULL;
 	k.plan = plan_new(a, p, "scheduled");
 	k.plan->shape = p->array.shape;
 	add_rounds(&k);

@@ -2,8 +2,8 @@
  * A schedule of flows as a plan: steps in which parts of tiles travel from device to device,
  * so that it can be proved like any other plan, and said as a program.
  *
- * Every datum is a box of the array, cut into as many pieces as its trees have shares and as
- * there are chunks. Round r sends of each share, along the messages of depth d, chunk r - d
+ * Every datum is a box of the array, cut into as many pieces as its trees have shares and
+ * these have chunks. Round r sends of each share, along the messages of depth d, chunk r - d
  * (flow/pipeline.h), which is a permute of parts; behind the last round a pad makes the
  * target of the old tile and of what arrived, and what was only relayed is dropped. Data that
  * symmetries turn into one another take images of one tree, one after the other of those that

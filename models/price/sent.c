@@ -182,8 +182,11 @@ static double count_message(struct price_sent *sent, struct nccl_sends *sends,
 
 	sent->inside[src] += !network;
 	sent->across[src] += network;
-	if (network)
+	if (network) {
+		if (bytes > sends->most_across_bytes)
+			sends->most_across_bytes = bytes;
 		return bytes / sent->network_share;
+	}
 	if (bytes > sends->most_bytes)
 		sends->most_bytes = bytes;
 	return bytes;

@@ -240,9 +240,11 @@ double *clean_combined(struct arena *a, const struct program *p, const bool *sca
 				c.needs[r->op[i]] = c.needs[gathered[r->op[i]]];
 		}
 	}
-	for (int64_t i = 0; i < p->op.n; i++)
-		share[i] = c.first[i] < 0 ? 1
-		                          : combined_bytes(&c, (int32_t)i) /
-		                                    c.total[c.first[i]];
+	for (int64_t i = 0; i < p->op.n; i++) {
+		double all = c.first[i] < 0 ? 0 : c.total[c.first[i]];
+
+		/* Of a call without elements every member is all there is. */
+		share[i] = all > 0 ? combined_bytes(&c, (int32_t)i) / all : 1;
+	}
 	return share;
 }

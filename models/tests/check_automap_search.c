@@ -169,12 +169,13 @@ static struct search find(enum how how, const struct graph *g, struct plain_mach
  * within 250 evaluations, that with ZeRO-3 on top of it within 1,000, both from nothing. Of 20
  * seeds at least 19 find it.
  */
+static const struct expert expert[] = {
+	{tactics, axes, 2, 250, 2, {{0, GOAL_TIME}, {1, GOAL_TIME}}},
+	{tactics, axes, 3, 1000, 0, {{0}}},
+};
+
 START_TEST(finds_what_experts_know)
 {
-	static const struct expert expert[] = {
-		{tactics, axes, 2, 250, 2, {{0, GOAL_TIME}, {1, GOAL_TIME}}},
-		{tactics, axes, 3, 1000, 0, {{0}}},
-	};
 	const struct expert *x = &expert[_i];
 	struct architecture m = automap_model(arena, "gpt-24");
 	struct plain_machine machine = {{20e9, 200e9}, 5e-6, 200e12, 1.3e12, {8, 4}};
@@ -192,6 +193,25 @@ START_TEST(finds_what_experts_know)
 		         s.best.step_s <= wanted.step_s * (1 + 1e-9);
 	}
 	ck_assert_int_ge(found, 19);
+}
+END_TEST
+
+/* Of 126 layers, whose ends alone are looked at, structure finds both as well. */
+START_TEST(finds_it_in_126_layers)
+{
+	struct architecture m = automap_model(arena, "gpt-24");
+	struct plain_machine machine = {{20e9, 200e9}, 5e-6, 200e12, 1.3e12, {8, 4}};
+	const struct expert *x = &expert[_i];
+	const struct graph *g;
+	struct evaluation wanted;
+	struct search s;
+
+	m.layers = 126;
+	g = automap_train(arena, &m, true);
+	wanted = told(g, &machine, x->tactic, x->axis, x->n);
+	s = find(STRUCTURE, g, &machine, &wanted, x, 1);
+	ck_assert(s.best.peak_bytes <= wanted.peak_bytes * 1.0001);
+	ck_assert(s.best.step_s <= wanted.step_s * (1 + 1e-9));
 }
 END_TEST
 
@@ -221,8 +241,6 @@ static const struct graph *ungrouped(const struct architecture *m)
  */
 START_TEST(needs_groups)
 {
-	static const struct expert expert = {
-		tactics, axes, 2, 250, 2, {{0, GOAL_TIME}, {1, GOAL_TIME}}};
 	struct architecture m = automap_model(arena, "gpt-24");
 	struct plain_machine machine = {{20e9, 200e9}, 5e-6, 200e12, 1.3e12, {8, 4}};
 	const struct graph *g = ungrouped(&m);
@@ -230,7 +248,7 @@ START_TEST(needs_groups)
 	int found = 0;
 
 	for (uint64_t seed = 1; seed <= 5; seed++) {
-		struct search s = find(MCTS, g, &machine, &wanted, &expert, seed);
+		struct search s = find(MCTS, g, &machine, &wanted, &expert[0], seed);
 
 		found += s.best.step_s <= wanted.step_s * (1 + 1e-9) &&
 		         s.best.peak_bytes <= wanted.peak_bytes * 1.0001;
@@ -442,6 +460,7 @@ Suite *tests(void)
 	tcase_set_timeout(t, 120);
 	tcase_add_loop_test(t, finds_the_best_of_all, 0, 6);
 	tcase_add_loop_test(t, finds_what_experts_know, 0, 2);
+	tcase_add_loop_test(t, finds_it_in_126_layers, 0, 2);
 	tcase_add_test(t, needs_groups);
 	tcase_add_test(t, cuts_states_alone);
 	tcase_add_test(t, tells_states_apart);

@@ -49,11 +49,11 @@ static void use_nodes(int32_t gpus)
 }
 
 /* Two lines of four chips side by side, without wrap. */
-static void use_grid(void)
+static void use_grid(struct device chip)
 {
 	const bool open[] = {false, false};
 
-	use(machine_torus(arena, 2, (int32_t[]){2, 4}, open, ici, device));
+	use(machine_torus(arena, 2, (int32_t[]){2, 4}, open, ici, chip));
 }
 
 static struct plan *plan_with(const struct planner *planner, const struct problem *p)
@@ -156,19 +156,22 @@ END_TEST
  * which moves whole, from one or two hops away, and no link carries two. What is left to
  * gather, three times 16 MiB, lies in squares of four neighbours, where each chip has two
  * links to receive by. The exchange has put the blocks of rows so that they are gathered in
- * order: nothing is unpacked.
+ * order: nothing is unpacked. To cut the tiles first and gather all eight along both axes at
+ * once takes less on the wires, 0.525 of the array and 0.625, but the cut of 16 MiB to 8 is read
+ * and written: memory of 100 GB/s makes up for it.
  */
 START_TEST(test_slow_first)
 {
+	const struct device chip = {.memory_Bps = 100e9, .launch_s = 5e-6};
 	double slow_s, fast_s;
 
-	use_grid();
+	use_grid(chip);
 	slow_s = 16 * MiB / ici.bandwidth_Bps + 2 * ici.latency_s + device.launch_s;
 	fast_s = 3 * 16 * MiB / (2 * ici.bandwidth_Bps) + 2 * ici.latency_s +
 	         device.launch_s;
 	wins(case_of_texts(arena, "x=2,y=4", "f32[4096,4096]", "P('y', None)",
 	                   "P(None, None)"),
-	     slow_s + fast_s, "exchange all-gather", 1.069);
+	     slow_s + fast_s, "exchange all-gather", 1.02);
 }
 END_TEST
 
@@ -181,7 +184,7 @@ END_TEST
  */
 START_TEST(test_paths)
 {
-	use_grid();
+	use_grid(device);
 	wins(case_of_texts(arena, "x=2,y=2,z=2", "f32[4096,4096]", "P('z', 'y')",
 	                   "P('z', 'x')"),
 	     16 * MiB / ici.bandwidth_Bps + 3 * ici.latency_s + device.launch_s,

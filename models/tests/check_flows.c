@@ -260,12 +260,12 @@ static void check_devices(const struct found *f)
 	for (int32_t d = 0; d < flows->depths; d++)
 		for (int32_t m = 0; m < flows->nmessages; m++)
 			in[(d + 1) * n + flows->message[m].dst] +=
-				flows->bytes[m * flows->depths + d];
+				flows_bytes(flows, m, d);
 	if (f->network.reach == FLOW_RAILS)
 		add_earlier(in, f);
 	for (int32_t d = 1; d < flows->depths; d++)
 		for (int32_t m = 0; m < flows->nmessages; m++)
-			ck_assert_double_le(flows->bytes[m * flows->depths + d],
+			ck_assert_double_le(flows_bytes(flows, m, d),
 			                    in[d * n + flows->message[m].src] *
 			                            (1 + 1e-9));
 	for (int32_t device = 0; device < n; device++) {
@@ -274,7 +274,7 @@ static void check_devices(const struct found *f)
 		for (int32_t m = 0; m < flows->nmessages; m++)
 			for (int32_t d = 0; d < flows->depths; d++)
 				all += flows->message[m].dst == device
-				               ? flows->bytes[m * flows->depths + d]
+				               ? flows_bytes(flows, m, d)
 				               : 0;
 		ck_assert_double_ge(all, lacks(f, device) * (1 - 1e-9));
 	}
@@ -297,7 +297,7 @@ static void check_links(const struct found *f)
 
 		for (int32_t d = 0; d < flows->depths; d++)
 			for (int32_t i = 0; i < n; i++)
-				load[link[i]] += flows->bytes[m * flows->depths + d] *
+				load[link[i]] += flows_bytes(flows, m, d) *
 				                 f->network.s_per_byte[link[i]];
 	}
 	for (int32_t l = 0; l < f->network.nlinks; l++)

@@ -2,7 +2,7 @@
  * Jobs that arrive at a machine: policies by hand, devices that are never given twice, the
  * formula of Erlang, and a look-ahead that keeps devices for those who come.
  */
-#include "automap/jobs.h"
+#include "automap/jobs/jobs.h"
 #include "tests/tests.h"
 
 #include <check.h>

@@ -98,7 +98,9 @@ END_TEST
 
 /*
  * Between nodes each edge of either tree carries V/2 each way. Of 2 nodes each has an
- * edge in both; of 3 one node has 2 and 1; of 4 one has 3 and 1; of 5 likewise.
+ * edge in both; of 3 one node has 2 and 1; of 4 one has 3 and 1; of 5 likewise. Simple has
+ * chunks of 512 KiB, or of an eighth of V on the eight channels of these GPUs, which pass
+ * 2(g-1) links of 20 GB/s one after another.
  */
 START_TEST(tree_times)
 {
@@ -110,15 +112,80 @@ START_TEST(tree_times)
 
 	for (int p = 0; p < 3 && m > 1; p++)
 		for (int i = 0; i < COUNT(sizes); i++) {
-			double w =
-				fmax(2 * sizes[i] * (g - 1) / g / nvlink.bandwidth_Bps,
-			             busiest[m] * sizes[i] / g / nic.bandwidth_Bps);
+			double v = sizes[i], chunk = fmin(v / 8, 524288);
+			double w = fmax(2 * v * (g - 1) / g / nvlink.bandwidth_Bps,
+			                busiest[m] * v / g / nic.bandwidth_Bps);
+			double steps_us = base[p] + 2 * (g - 1) * inside[p] * STEP +
+			                  2 * levels[m] * across[p] * NET_STEP;
+			struct machine *machine = tuned(m, g, 70);
+			struct lowered l;
 
-			check_forced(tuned(m, g, 70), OP_ALL_REDUCE, "tree", p, sizes[i],
-			             base[p] + 2 * (g - 1) * inside[p] * STEP +
-			                     2 * levels[m] * across[p] * NET_STEP,
-			             w);
+			if (p < 2) {
+				check_forced(machine, OP_ALL_REDUCE, "tree", p, v,
+				             steps_us, w);
+				continue;
+			}
+			machine->forced = (struct forced){"tree", "simple"};
+			l = lowered_all(machine, OP_ALL_REDUCE, v);
+			near(seconds_of(machine, &l),
+			     device.launch_s + steps_us * 1e-6 + w +
+			             2 * (g - 1) * chunk / 20e9,
+			     "tree, simple");
 		}
+}
+END_TEST
+
+/*
+ * 16 MiB on 16 channels of H100 are one chunk of 1 MiB each, which 14 links of 20.6 GB/s pass
+ * in 713 us whatever there is beyond them; half as much takes half as long, and chunks of
+ * half the size too.
+ */
+START_TEST(chunks_of_trees)
+{
+	static const struct {
+		double mib, chunk_mib, passed_us;
+	} row[] = {{16, 1, 712.63}, {64, 1, 712.63}, {8, 1, 356.31}, {64, 0.5, 356.31}};
+
+	for (int i = 0; i < COUNT(row); i++) {
+		struct machine *m = tuned(2, 8, 90);
+		double v = row[i].mib * 1048576;
+		double w = fmax(2 * v * 7 / 8 / nvlink.bandwidth_Bps,
+		                v / 8 / nic.bandwidth_Bps);
+		double steps_us = 1.6 + 14 * 4 * STEP + 2 * 14 * NET_STEP;
+		struct lowered l;
+
+		m->tuning.value[TUNING_NET_CHUNK_BYTES] = row[i].chunk_mib * 1048576;
+		m->forced = (struct forced){"tree", "simple"};
+		l = lowered_all(m, OP_ALL_REDUCE, v);
+		ck_assert_double_eq_tol(seconds_of(m, &l),
+		                        device.launch_s + w +
+		                                1e-6 * (steps_us + row[i].passed_us),
+		                        1e-8);
+	}
+}
+END_TEST
+
+/* A network may have Simple alone, which nodes alone do not care for. */
+START_TEST(simple_alone)
+{
+	struct text why = {0};
+	struct machine *m = tuned(2, 8, 90);
+	struct lowered l;
+
+	l = lowered_all(m, OP_ALL_REDUCE, 64);
+	ck_assert_str_eq(l.protocol, "ll");
+	m->tuning.value[TUNING_NET_SIMPLE] = 1;
+	l = lowered_all(m, OP_ALL_REDUCE, 64);
+	ck_assert_str_eq(l.protocol, "simple");
+	m->forced.protocol = "ll";
+	ck_assert(!lower_collective(&l, arena, m, OP_ALL_REDUCE, everybody(m), 64, &why));
+	ck_assert_msg(strstr(why.s, "expected ring (simple), tree (simple), ") != NULL, "%s",
+	              why.s);
+	text_free(&why);
+	m = tuned(1, 8, 90);
+	m->tuning.value[TUNING_NET_SIMPLE] = 1;
+	l = lowered_all(m, OP_ALL_REDUCE, 64);
+	ck_assert_str_eq(l.protocol, "ll");
 }
 END_TEST
 
@@ -206,7 +273,10 @@ START_TEST(callers)
 }
 END_TEST
 
-/* An all-to-all has 15 us more from XLA where one process runs all of its devices. */
+/*
+ * An all-to-all has 15 us more from XLA where one process runs all of its devices, and so has an
+ * exchange of several peers, but not one of pairs, which is a permute of the compiler.
+ */
 START_TEST(callers_of_sends)
 {
 	for (int gpus = 16; gpus <= 17; gpus++) {
@@ -273,6 +343,7 @@ END_TEST
 
 /* What a step of Simple takes beyond one of LL: base and NVLink of the library's model. */
 #define SIMPLE_S (1e-6 * (8.4 - 6.6 + (3.4 - 0.6) * STEP))
+#define FAR_SIMPLE_S (1e-6 * (8.4 - 6.6 + (14 - 2.7) * NET_STEP))
 
 /*
  * An all-to-all of S: inside S(g-1)/n and the same for each other node (what is for the
@@ -287,8 +358,10 @@ START_TEST(all_to_all_times)
 		struct lowered l;
 		double w = sizes[i] * (g - 1) / n * m / nvlink.bandwidth_Bps, fill_s = 0;
 		double peers_s = (g - 1) * SEND_S + (n - g) * NET_SEND_S;
-		/* Of one node those above 512 KiB take Simple. */
-		double simple_s = m == 1 && sizes[i] / n > 512 * 1024 ? SIMPLE_S : 0;
+		/* Of one node those above 512 KiB take Simple, of several above 16 KiB. */
+		double simple_s = m > 1 && sizes[i] / n > 16384   ? FAR_SIMPLE_S
+		                  : m == 1 && sizes[i] / n > 524288 ? SIMPLE_S
+		                                                    : 0;
 		double route_s = 2 * (m > 1 ? nic.latency_s : nvlink.latency_s);
 
 		machine->tuning.value[TUNING_CHANNEL_BPS] = 0;
@@ -561,6 +634,8 @@ Suite *tests(void)
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_add_loop_test(c, ring_times, 0, COUNT(shapes));
 	tcase_add_loop_test(c, tree_times, 0, COUNT(shapes));
+	tcase_add_test(c, chunks_of_trees);
+	tcase_add_test(c, simple_alone);
 	tcase_add_loop_test(c, nvls_times, 0, COUNT(multicast));
 	tcase_add_test(c, callers);
 	tcase_add_test(c, callers_of_sends);

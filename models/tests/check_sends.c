@@ -84,6 +84,40 @@ START_TEST(as_an_all_to_all)
 }
 END_TEST
 
+/* Nor do they where XLA calls, which takes 15 us more for several peers of one process. */
+START_TEST(as_an_all_to_all_of_xla)
+{
+	int32_t m = shapes[_i].nodes, g = shapes[_i].gpus, n = m * g;
+	struct machine *machine = without_fill(m, g);
+	struct lowered exchange, all;
+	double wire_s = n / SHARE / nic.bandwidth_Bps;
+	double route_s = 2 * (m > 1 ? nic.latency_s : nvlink.latency_s);
+
+	machine->launch = LAUNCH_XLA;
+	exchange = exchanged(machine, NULL, "P(None, 'x')");
+	all = lowered_all(machine, OP_ALL_TO_ALL, n);
+	ck_assert_double_eq_tol(seconds_of(machine, &exchange) - exchange.launch_s,
+	                        seconds_of(machine, &all) - all.launch_s, 2 * wire_s);
+	ck_assert_double_eq_tol(
+		exchange.schedule.task[0].delay_s,
+		fmax(0, peers_s(m, g) + (m == 1 ? 15e-6 : 0) - route_s), 1e-12);
+}
+END_TEST
+
+/* Two devices that exchange tiles have a peer each, and pay what a permute does. */
+START_TEST(one_peer_of_xla)
+{
+	struct machine *machine = without_fill(1, 2);
+	struct lowered exchange = exchanged(machine, NULL, "P(None, 'x')");
+	double process_s = seconds_of(machine, &exchange);
+
+	machine->launch = LAUNCH_XLA;
+	exchange = exchanged(machine, NULL, "P(None, 'x')");
+	ck_assert_double_eq_tol(seconds_of(machine, &exchange),
+	                        process_s - device.launch_s + 9.7e-6, 1e-12);
+}
+END_TEST
+
 /* One device receives from all others: it has as many peers as in an all-to-all. */
 START_TEST(of_the_busiest_receiver)
 {
@@ -169,6 +203,8 @@ Suite *tests(void)
 
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_add_loop_test(c, as_an_all_to_all, 0, COUNT(shapes));
+	tcase_add_loop_test(c, as_an_all_to_all_of_xla, 0, COUNT(shapes));
+	tcase_add_test(c, one_peer_of_xla);
 	tcase_add_loop_test(c, of_the_busiest_receiver, 0, COUNT(shapes));
 	tcase_add_test(c, library_of_the_last_fabric);
 	tcase_add_loop_test(c, uneven_nodes, 0, COUNT(uneven));

@@ -100,6 +100,39 @@ START_TEST(torus_spreads_ring_steps)
 }
 END_TEST
 
+/*
+ * A line of 2 beside one of 4, by hand. Speeds 2W and 4W/3; part 0 ends on the longer:
+ * 2/5 of each block b. Phase 1: the longer line has 0.6 b in each of three rounds, the
+ * shorter 0.4 b in all, a third in each. Phase 2: 0.8 b in each on the longer, and a third of
+ * 2.4 b on the shorter: 1.8 b and 2.4 b. Reduce-scatter is the mirror image. Whatever the
+ * lengths, everybody receives V(n-1)/n of a gather, 2 of 3 steps of a line of 3 in two rounds.
+ */
+START_TEST(torus_spreads_line_steps)
+{
+	const bool wrap[] = {false, false};
+	struct machine *m =
+		machine_torus(arena, 2, (int32_t[]){2, 4}, wrap, ici, device);
+	const double blocks[] = {4.2, 4.2, 8.4};
+	const int rounds[] = {6, 6, 12};
+	struct schedule s;
+
+	model = model_new(m);
+	for (int o = 0; o < 3; o++) {
+		s = built(m, "torus", ops[o], group_of(0, 1, 8), before(ops[o], 8));
+		ck_assert_int_eq(s.nrounds, rounds[o]);
+		near(model_schedule_s(model, &s),
+		     rounds[o] * LAT + blocks[o] * BLOCK / W +
+		             (o == 2 ? 3 * device.launch_s : 0),
+		     "cost");
+	}
+	m = machine_torus(arena, 2, (int32_t[]){3, 4}, wrap, ici, device);
+	s = built(m, "torus", OP_ALL_GATHER, group_of(0, 1, 12), before(OP_ALL_GATHER, 12));
+	ck_assert_int_eq(s.nrounds, 6);
+	for (int32_t dev = 0; dev < 12; dev++)
+		near(received(&s, dev), 11 * BLOCK, "received");
+}
+END_TEST
+
 /* Unequal axes: an all-to-all takes what its slowest axis takes, S max(d)/(8W). */
 START_TEST(torus_all_to_all_is_its_slowest_axis)
 {
@@ -143,6 +176,7 @@ Suite *tests(void)
 	tcase_add_loop_test(c, torus_of_equal_rings, 0, COUNT(equal_axes));
 	tcase_add_test(c, torus_of_ring_and_line);
 	tcase_add_test(c, torus_spreads_ring_steps);
+	tcase_add_test(c, torus_spreads_line_steps);
 	tcase_add_test(c, torus_all_to_all_is_its_slowest_axis);
 	tcase_add_test(c, torus_side_by_side);
 	suite_add_tcase(suite, c);

@@ -3,6 +3,7 @@
 #include "planner_case.h"
 
 #include "base/assert.h"
+#include "collective/profile.h"
 #include "facts/families.h"
 #include "price/price.h"
 
@@ -32,6 +33,7 @@ static struct machine *machine_of_family(struct arena *a, const char *spec)
 		error_print(stderr, &e);
 		abort();
 	}
+	machine->launch = profile_compiler(machine);
 	return machine;
 }
 

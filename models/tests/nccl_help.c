@@ -25,6 +25,7 @@ struct machine *tuned(int32_t nodes, int32_t gpus, int cc)
 	m->tuning.value[TUNING_NET_SEND_S] = NET_SEND_S;
 	m->tuning.value[TUNING_NET_SEND_SHARE] = SHARE;
 	m->tuning.value[TUNING_CHANNEL_BPS] = CHANNEL_BPS;
+	m->tuning.value[TUNING_NET_CHUNK_BYTES] = 512 * 1024;
 	return m;
 }
 

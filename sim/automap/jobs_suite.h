@@ -1,5 +1,5 @@
 /*
- * Suites of jobs that arrive at a machine (automap/jobs.h, scenarios/README.md, "Jobs"): how
+ * Suites of jobs that arrive at a machine (automap/jobs/jobs.h, scenarios/README.md, "Jobs"): how
  * many are blocked, by load, by requirement and by the policy that chooses their degrees,
  * each simulated in SimGrid (clock/jobs.h). How long a step takes on so many devices is what
  * the search over meshes, places and shardings finds (automap/run.h).
@@ -7,7 +7,7 @@
 #ifndef SHARDSIM_SIM_AUTOMAP_JOBS_SUITE_H
 #define SHARDSIM_SIM_AUTOMAP_JOBS_SUITE_H
 
-#include "automap/jobs.h"
+#include "automap/jobs/jobs.h"
 #include "automap/load.h"
 
 #include <stdio.h>

@@ -151,6 +151,19 @@ static void add_inner(struct text *out, struct arena *a, const struct automap_sh
 		            whole[i].what, whole[i].names);
 }
 
+/* Which arguments are taken for weights, where nothing in the program says it. */
+static void add_weights(struct text *out, enum weights_rule rule)
+{
+	static const char *const how[] = {
+		[WEIGHTS_NONE] = "all arguments are taken for data: nothing tells weights",
+		[WEIGHTS_NAMES] = "weights are told by their names",
+		[WEIGHTS_RESULTS] = "weights are told by results of their dimensions",
+		[WEIGHTS_BATCHES] = "weights are told by having no batch of the results"};
+
+	if (rule != WEIGHTS_BUFFERS && rule != WEIGHTS_GIVEN)
+		text_printf(out, "  %s; --weights REGEX says otherwise\n", how[rule]);
+}
+
 static void add_shardings(struct text *out, struct arena *a,
                           const struct automap_show *s)
 {
@@ -178,6 +191,7 @@ static void add_shardings(struct text *out, struct arena *a,
 			text_printf(out, "       ");
 		text_printf(out, " %s\n", layout_text(a, &s->answer->best, g, i));
 	}
+	add_weights(out, g->weights);
 	if (following)
 		text_printf(out,
 		            "  %d states of the optimizer are cut as their parameters "
@@ -341,7 +355,7 @@ void automap_show_json(struct text *out, struct arena *a, const struct automap_s
 		                   "why", r->why);
 	root = json_pack(
 		"{s:s,s:s?,s:o,s:{s:s,s:i},s:{s:o,s:o,s:o,s:o,s:o,s:b,s:o},"
-		"s:{s:o,s:o,s:o,s:b,s:o,s:o,s:o,s:o,s:o,s:o,s:o},s:o}",
+		"s:{s:o,s:o,s:o,s:b,s:o,s:s,s:o,s:o,s:o,s:o,s:o,s:o},s:o}",
 		"schema", "shardsim/1", "platform", s->platform, "launch",
 		library_json(s->platform ? s->ask->machine : NULL), "program", "name",
 		s->name, "devices", (int)r->best.mesh.ndevices, "totals", "step_s",
@@ -352,7 +366,8 @@ void automap_show_json(struct text *out, struct arena *a, const struct automap_s
 		"automap", "mesh", mesh_json(&r->best.mesh), "placement",
 		r->best.placement ? json_string(r->best.placement) : json_null(),
 		"evaluations", json_integer((json_int_t)r->evaluations), "complete",
-		r->complete, "shardings", shardings_json(a, s), "sums",
+		r->complete, "shardings", shardings_json(a, s), "weights_by",
+		weights_rule(s->ask->graph->weights), "sums",
 		sums_json(&r->best), "experts", experts_json(&r->best), "whole",
 		whole_json(a, s), "tactics", tactics, "device_order", order_json(&r->best),
 		"second", second, "collectives", collectives_json(s));

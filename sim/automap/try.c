@@ -145,9 +145,10 @@ static void tell(void *self, const struct search *s)
 	t->ask->better(t->ask->self, t->mesh, s);
 }
 
-/* Runs a search whose start and budget are set. */
+/* Runs a search whose start and budget are set; what it remembers of states is `scratch`'s. */
 static void run_search(struct automap_answer *out, struct automap_found *f,
-                       struct arena *a, const struct automap_ask *ask, struct search s)
+                       struct arena *a, struct arena *scratch,
+                       const struct automap_ask *ask, struct search s)
 {
 	struct told told = {ask, &f->mesh};
 
@@ -157,7 +158,7 @@ static void run_search(struct automap_answer *out, struct automap_found *f,
 	s.whole = ask->whole;
 	s.better = ask->better ? tell : NULL;
 	s.self = &told;
-	search_start(&s, a);
+	search_start(&s, scratch);
 	if (ask->search == SEARCH_EXHAUSTIVE)
 		search_exhaustive(&s);
 	else if (ask->search == SEARCH_MCTS)
@@ -166,7 +167,9 @@ static void run_search(struct automap_answer *out, struct automap_found *f,
 		search_structure(&s);
 	search_apply(&s);
 	f->e = s.best;
-	f->way = s.actions;
+	f->way = (struct actions){0};
+	for (int64_t i = 0; i < s.actions.at.n; i++)
+		*list_add(&f->way.at, a) = s.actions.at.at[i];
 	f->found_at = out->evaluations + s.best_at;
 	out->evaluations += s.evaluations;
 	out->complete &= s.complete;
@@ -214,6 +217,7 @@ enum status automap_try(struct automap_answer *out, struct automap_found *f,
 	int32_t size[MESH_AXES_MAX];
 	int number[MESH_AXES_MAX], n = large_axes(size, number, &f->mesh), nstart;
 	struct tactic *start;
+	struct arena *scratch;
 
 	f->cutting = arena_alloc(a, 1, sizeof(*f->cutting));
 	cutting_start(f->cutting, a, ask->graph, n, size);
@@ -223,15 +227,17 @@ enum status automap_try(struct automap_answer *out, struct automap_found *f,
 	    read_tactics(&start, &nstart, a, &f->mesh, number, automap_split_axis(ask),
 	                 "--start", ask->start, ask->nstart, e) != OK)
 		return e->code;
-	start_evaluator(&ev, a, ask, f,
+	scratch = arena_new();
+	start_evaluator(&ev, scratch, ask, f,
 	                f->mesh.ndevices <= PLANNED_MOST ? ask->planner : NULL);
-	run_search(out, f, a, ask,
+	run_search(out, f, a, scratch, ask,
 	           (struct search){.evaluator = &ev.evaluator,
 	                           .budget = budget,
 	                           .nstart = nstart,
 	                           .start = start,
 	                           .seed = seed});
 	machine_tariff_free(ev.of);
+	arena_free(scratch);
 	return OK;
 }
 

@@ -22,7 +22,7 @@ struct options {
 	const char *mesh, *count, *platform, *search, *budget, *seed, *limit, *batch,
 		*seq, *micro, *devices, *format, *emit, *output, *devices_out,
 		*recompute, *planner, *overlap;
-	struct settings set, tactic, start, group;
+	struct settings set, tactic, start, group, weights;
 	struct library_text library;
 	struct command_words file;
 };
@@ -47,6 +47,10 @@ static const struct option_row option_table[] = {
          AT(start), .settings = true},
 	{"group", 0, "REGEX", "arguments to decide on together (default: equal layers)",
          AT(group), .settings = true},
+	{"weights", 0, "REGEX",
+         "arguments that are weights, and no data (default: told by donated buffers, names, "
+         "results)",
+         AT(weights), .settings = true},
 	{"search", 0, "structure|mcts|exhaustive|none",
          "how to decide on the rest (default structure)", AT(search),
          .unknown = "unknown search"},
@@ -88,8 +92,8 @@ static bool sharding_asked(const struct options *o)
 {
 	return o->mesh || o->count || o->platform || o->search || o->budget || o->seed ||
 	       o->limit || o->devices || o->devices_out || o->set.n || o->tactic.n ||
-	       o->start.n || o->group.n || o->planner || o->micro || o->recompute ||
-	       o->overlap || o->library.launch;
+	       o->start.n || o->group.n || o->weights.n || o->planner || o->micro ||
+	       o->recompute || o->overlap || o->library.launch;
 }
 
 /* Of shardings, of jobs that arrive, or a table of published steps. */
@@ -163,8 +167,8 @@ static void check_automap_options(void *self, const struct argp_state *state)
 	if (hlo && (sharding_asked(o) || o->format))
 		argp_error(state, "--emit hlo writes the step of a model before it is "
 		           "sharded, expected no more than --batch, --seq and -o");
-	check_search(o, state);
 	check_overlap(o->overlap, state);
+	check_search(o, state);
 }
 
 struct session {
@@ -201,8 +205,11 @@ static enum status read_program(struct session *s, struct error *e)
 	s->ask.micro_batches = train.micro_batches;
 	s->ask.recompute = train.recompute;
 	s->ask.overlap = is_word(s->o->overlap, "async");
-	return automap_load(&s->program, s->a, s->o->file.at[0], train, s->o->group.at,
-	                    s->o->group.n, e);
+	if (automap_load(&s->program, s->a, s->o->file.at[0], train, s->o->group.at,
+	                 s->o->group.n, e) != OK ||
+	    !s->o->weights.n)
+		return e->code;
+	return graph_weights(&s->program.graph, s->a, s->o->weights.at, s->o->weights.n, e);
 }
 
 static enum status read_machine(struct session *s, int64_t devices, struct error *e)

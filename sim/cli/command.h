@@ -59,4 +59,11 @@ int command_misuse(const struct error *e);
 /* Tells on stderr what is assumed of a machine that its name does not say; NULL: nothing. */
 void command_note(const char *machine, const char *note);
 
+/*
+ * Tells on stderr of figures, in the braces of a machine's name or among `n` settings, that
+ * nothing reads unless the algorithm (NULL: not forced) is "tuner".
+ */
+void command_ranking_note(const char *machine, const char *const *set, int n,
+                          const char *algorithm);
+
 #endif

@@ -133,9 +133,10 @@ static void say_rounded(const struct options *o, int n, int64_t asked, int64_t r
 		             arena_printf(a,
 		                          "%d size%s rounded down as nccl-tests does, "
 		                          "to whole elements for each device: %lld "
-		                          "bytes run as %lld",
+		                          "bytes run as %lld%s",
 		                          n, n == 1 ? " is" : "s are", (long long)asked,
-		                          (long long)runs));
+		                          (long long)runs,
+		                          runs ? "" : ", of which there is no time"));
 }
 
 /* Lists sizes from -b to -e, by a factor or a step; those rounded alike only once. */
@@ -320,6 +321,7 @@ static enum status run_open(struct run *r, const struct options *o, struct error
 		return e->code;
 	machine = r->clocks.platform->machine;
 	command_note(machine->name, machine->note);
+	command_ranking_note(spec, o->set.at, o->set.n, o->library.algorithm);
 	if (library_set(machine, &o->library, NULL, e) != OK)
 		return e->code;
 	if (likely_read(&r->likely, r->arena, e) != OK)
@@ -404,12 +406,39 @@ static void say_refused(const struct perf_table *t)
 	int n = 0;
 
 	for (int i = 0; i < t->n; i++) {
-		why = t->row[i].refusal && !why ? t->row[i].refusal : why;
-		n += t->row[i].refusal != NULL;
+		bool by_clock = t->row[i].refusal && t->row[i].bytes;
+
+		why = by_clock && !why ? t->row[i].refusal : why;
+		n += by_clock;
 	}
 	if (n)
 		fprintf(stderr, "shardsim: note: no time of %d size%s: %s: %s\n", n,
 		        n == 1 ? "" : "s", t->clock, why);
+}
+
+/*
+ * Measures one size. One that is cut to nothing, less than an element for each device, is refused:
+ * a launch alone is no time of a collective.
+ */
+static bool measure_size(struct perf_row *row, const struct run *r, int64_t bytes,
+                         struct arena *a, struct text *why)
+{
+	if (bytes) {
+		if (!perf_measure(row, &r->perf, bytes, r->bench.clock[0]->clock,
+		                  r->bench.clock_self[0], a, why))
+			return false;
+		if (row->refusal)
+			row->refusal = arena_strdup(r->arena, row->refusal);
+		perf_likely(row, &r->perf, &r->likely);
+		return true;
+	}
+	*row = (struct perf_row){.time_s = NAN,
+	                         .algbw_Bps = NAN,
+	                         .busbw_Bps = NAN,
+	                         .algorithm = "-",
+	                         .likely_s = {NAN, NAN},
+	                         .refusal = "less than an element for each device"};
+	return true;
 }
 
 static int run_perf(struct run *r, const struct options *o)
@@ -430,17 +459,11 @@ static int run_perf(struct run *r, const struct options *o)
 	row = arena_alloc(r->arena, (size_t)sizes.n, sizeof(*row));
 	for (int i = 0; i < sizes.n; i++) {
 		struct arena *scratch = arena_new();
-		bool done = perf_measure(&row[i], &r->perf, sizes.bytes[i],
-		                         r->bench.clock[0]->clock,
-		                         r->bench.clock_self[0], scratch, &why);
+		bool done = measure_size(&row[i], r, sizes.bytes[i], scratch, &why);
 
-		if (done && row[i].refusal)
-			row[i].refusal = arena_strdup(r->arena, row[i].refusal);
 		arena_free(scratch);
-		if (done) {
-			perf_likely(&row[i], &r->perf, &r->likely);
+		if (done)
 			continue;
-		}
 		fprintf(stderr, "shardsim perf: %s: %s\n", r->bench.clock[0]->name,
 		        why.s ? why.s : "no reason");
 		text_free(&why);
@@ -448,6 +471,7 @@ static int run_perf(struct run *r, const struct options *o)
 	}
 	table = (struct perf_table){
 		.platform = r->perf.machine->name,
+		.machine = r->perf.machine,
 		.collective = o->collective,
 		.clock = r->bench.clock[0]->name,
 		.devices = n,

@@ -8,6 +8,7 @@
 #include "cli/show.h"
 #include "cli/trace_options.h"
 #include "cli/warning.h"
+#include "collective/profile.h"
 #include "measure/choose.h"
 #include "measure/clocks.h"
 #include "measure/library.h"
@@ -82,6 +83,7 @@ struct session {
 static enum status open_plan_platform(struct session *s, const struct options *o,
                                       struct error *e)
 {
+	struct library_text library = o->library;
 	const char *platform = o->platform;
 	int *clock, n;
 
@@ -109,11 +111,16 @@ static enum status open_plan_platform(struct session *s, const struct options *o
 	    choose_clocks(&clock, &n, o->arena, o->clock ? o->clock : "model", e) != OK)
 		return e->code;
 	if (clocks_open(&s->clocks, s->arena, platform, o->set.at, o->set.n, clock, n,
-	                e) != OK ||
-	    library_of_plans(s->clocks.platform->machine, &o->library, NULL, e) != OK)
+	                e) != OK)
 		return e->code;
 	s->machine = s->clocks.platform->machine;
+	/* A program that is written says who calls. */
+	if (!library.launch && o->emit.kind && profile_of_fabric(s->machine, 0)->library)
+		library.launch = o->emit.emitter->caller;
+	if (library_of_plans(s->clocks.platform->machine, &library, NULL, e) != OK)
+		return e->code;
 	command_note(s->machine->name, s->machine->note);
+	command_ranking_note(platform, o->set.at, o->set.n, o->library.algorithm);
 	bench_init(&s->bench, s->machine);
 	for (int i = 0; i < n; i++)
 		clocks_bench(&s->clocks, &s->bench, clock[i]);

@@ -1,5 +1,5 @@
 /*
- * Jobs that arrive at a machine (automap/jobs.h), in SimGrid: an actor sleeps from arrival to
+ * Jobs that arrive at a machine (automap/jobs/jobs.h), in SimGrid: an actor sleeps from arrival to
  * arrival and asks the desk, and an actor for each job that is given devices runs one
  * parallel task on them, of as many flops as a device does in the seconds of the job. So a job
  * whose devices were another's, too, would take longer than it should.
@@ -7,7 +7,7 @@
 #ifndef SHARDSIM_SIM_CLOCK_JOBS_H
 #define SHARDSIM_SIM_CLOCK_JOBS_H
 
-#include "automap/jobs.h"
+#include "automap/jobs/jobs.h"
 #include "platform/platform.h"
 
 /* What became of a job. */

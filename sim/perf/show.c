@@ -1,5 +1,7 @@
 #include "perf/show.h"
 
+#include "collective/profile.h"
+#include "measure/library.h"
 #include "plan/plan_json.h"
 
 #include <math.h>
@@ -34,10 +36,13 @@ static void line_end(struct text *out)
 
 void perf_show_text(struct text *out, const struct perf_table *t)
 {
-	bool sure = t->n && !isnan(t->row[0].likely_s.low);
+	bool sure = false;
 
+	for (int i = 0; i < t->n; i++)
+		sure = sure || !isnan(t->row[i].likely_s.low);
 	text_printf(out, "# %s on %d device%s of %s", t->collective, (int)t->devices,
 	            t->devices == 1 ? "" : "s", t->platform);
+	profile_print_caller(out, t->machine);
 	if (t->ngroups > 1)
 		text_printf(out, ", %d groups at once", (int)t->ngroups);
 	text_printf(out, "; clock %s\n", t->clock);
@@ -146,8 +151,8 @@ void perf_show_json(struct text *out, const struct perf_table *t)
 
 	for (int i = 0; i < t->n; i++)
 		json_array_append_new(rows, perf_row_json(t, i));
-	all = json_pack("{s:s,s:o,s:s,s:i,s:o}", "schema", "shardsim/1", "platform",
-	                json_text(t->platform), "collective", t->collective, "devices",
+	all = json_pack("{s:s,s:o,s:o,s:s,s:i,s:o}", "schema", "shardsim/1", "platform",
+	                json_text(t->platform), "launch", library_json(t->machine), "collective", t->collective, "devices",
 	                (int)t->devices, "rows", rows);
 	s = json_dumps(all, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
 	text_printf(out, "%s\n", s);

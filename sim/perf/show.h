@@ -6,6 +6,7 @@
 
 struct perf_table {
 	const char *platform, *collective, *clock;
+	const struct machine *machine;
 	int32_t devices, ngroups;
 	int n;
 	const struct perf_row *row;

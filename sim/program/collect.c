@@ -162,6 +162,11 @@ static bool time_groups(struct collected *out, struct collector *c,
 	bytes = (int64_t)llround((double)bytes / share);
 	out->collective = perf.collective;
 	out->bytes = bytes;
+	/* What has no elements XLA takes out (zero_sized_hlo_elimination). */
+	if (!bytes) {
+		out->algorithm = "none";
+		return true;
+	}
 	/* Mostly all groups are of one size. */
 	for (int32_t size = even_groups(g) ? g->size : 2; size <= g->size; size++) {
 		if (size < 2)

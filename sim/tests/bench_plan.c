@@ -5,6 +5,7 @@
  * tori; `best` also where the runtime takes schedules of messages. Nothing is known of a
  * platform before the first problem of a line. A benchmark, not a test: nothing is asserted.
  */
+#include "measure/library.h"
 #include "measure/measure.h"
 #include "platform/platform.h"
 
@@ -124,7 +125,8 @@ static bool bench_platform(int atoms, const char *spec, const char *const *names
 	struct error e = {0};
 	struct bench b;
 
-	if (platform_machine(&machine, a, spec, NULL, 0, &e) != OK) {
+	if (platform_machine(&machine, a, spec, NULL, 0, &e) != OK ||
+	    library_of_plans(machine, &(struct library_text){0}, NULL, &e) != OK) {
 		error_print(stderr, &e);
 		return false;
 	}

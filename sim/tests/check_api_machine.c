@@ -7,6 +7,7 @@
 #include "facts/families.h"
 #include "plan/plan_text.h"
 #include "plan/position.h"
+#include "measure/library.h"
 #include "platform/platform.h"
 #include "price/price.h"
 #include "shardsim.h"
@@ -61,6 +62,7 @@ static double by_program(char **plan_text, const char *platform, int i,
 
 	ck_assert(problem_make(&problem, a, &t, &e) == OK);
 	ck_assert(platform_machine(&m, a, platform, NULL, 0, &e) == OK);
+	ck_assert(library_of_plans(m, &(struct library_text){0}, NULL, &e) == OK);
 	position_take(&problem, m);
 	on = (struct placement){problem.ndevices, problem.platform};
 	place = problem.platform ? &on : NULL;

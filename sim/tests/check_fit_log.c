@@ -204,7 +204,7 @@ static const struct {
 } slow_links[] = {
 	{"nic.bandwidth=24GB/s", "nic.bandwidth", 368e9, 24e9, "nvlink.bandwidth"},
 	{"nvlink.bandwidth=185GB/s", "nvlink.bandwidth", 185e9, 0, "nic.bandwidth"},
-	{"launch_s=6.9us", "nvlink.bandwidth", 368e9, 0, NULL},
+	{"launch_s=9us", "nvlink.bandwidth", 368e9, 0, NULL},
 };
 
 static void bandwidth_near(const struct log_fit *f, const char *name, double Bps)

@@ -3,7 +3,7 @@
 
 #include <check.h>
 
-/* Jobs in SimGrid against jobs that pass in a few lines (automap/jobs.h). */
+/* Jobs in SimGrid against jobs that pass in a few lines (automap/jobs/jobs.h). */
 
 static struct arena *arena;
 

@@ -2,6 +2,7 @@
 
 #include "base/assert.h"
 #include "planner/send/assign.h"
+#include "planner/send/places.h"
 #include "planner/send/sources.h"
 
 #include <string.h>
@@ -159,66 +160,9 @@ static void senders_by_paths(struct plan *p, int step, struct transfer *transfer
 
 /* --- senders by coordinates ------------------------------------------------------ */
 
-/* A prime digit of positions in the mesh. */
-struct place {
-	int32_t stride, size;
-};
-
-struct places {
-	int n, ncopies;
-	struct place place[LAYOUT_PARTS_MAX];
-	int copy[LAYOUT_PARTS_MAX]; /* places that cut no dimension of a layout */
-};
-
-/*
- * Returns whether a digit of an axis tells tiles of a layout apart. A digit of the layout that
- * is none of the axis's own (6 = 3 x 2 beside 2 x 3) changes with all of these.
- */
-static bool cuts_part(const struct layout *l, const struct part *own, int nown,
-                      int digit)
-{
-	for (int dim = 0; dim < l->rank; dim++) {
-		struct part prime[LAYOUT_PARTS_MAX];
-
-		for (int k = layout_digits(prime, l, dim) - 1; k >= 0; k--) {
-			int same = 0;
-
-			if (prime[k].axis != own[digit].axis)
-				continue;
-			while (same < nown && (own[same].pre != prime[k].pre ||
-			                       own[same].size != prime[k].size))
-				same++;
-			if (same == digit || same == nown)
-				return true;
-		}
-	}
-	return false;
-}
-
-static struct places find_places(const struct mesh *m, const struct layout *l)
-{
-	struct places out = {0};
-
-	for (int axis = 0; axis < m->naxes; axis++) {
-		const struct part whole = {axis, 1, m->axis[axis].size};
-		struct part prime[LAYOUT_PARTS_MAX];
-		int n = parts_digits(prime, &whole, 1);
-
-		for (int k = 0; k < n && out.n < LAYOUT_PARTS_MAX; k++) {
-			int32_t rest = whole.size / (prime[k].pre * prime[k].size);
-
-			if (!cuts_part(l, prime, n, k))
-				out.copy[out.ncopies++] = out.n;
-			out.place[out.n++] = (struct place){
-				(int32_t)mesh_stride(m, axis) * rest, prime[k].size};
-		}
-	}
-	return out;
-}
-
 int best_copies(const struct problem *p, const struct layout *l)
 {
-	return find_places(&p->mesh, l).ncopies;
+	return places_of(&p->mesh, l).ncopies;
 }
 
 /* Returns the place, not a copy, whose coordinate is added in a copy place, or -1. */
@@ -236,16 +180,11 @@ static int mixed_place(const struct places *places, int copy, uint32_t choice)
 	return -1;
 }
 
-static int32_t coordinate(struct place p, int32_t position)
-{
-	return position / p.stride % p.size;
-}
-
 static void senders_mixed(struct plan *p, int step, struct transfer *transfer,
                           uint32_t number)
 {
 	const struct mesh *m = &p->problem->mesh;
-	struct places places = find_places(m, plan_before(p, step));
+	struct places places = places_of(m, plan_before(p, step));
 	struct arena *a = arena_new();
 	const int32_t *position = mesh_positions(m, a);
 
@@ -257,12 +196,12 @@ static void senders_mixed(struct plan *p, int step, struct transfer *transfer,
 			struct place c = places.place[places.copy[k]];
 			int other = mixed_place(&places, places.copy[k],
 			                        rest % SENDERS_BASE);
-			int32_t to = coordinate(c, dst);
+			int32_t to = place_coordinate(c, dst);
 
 			if (other >= 0)
-				to = (to + coordinate(places.place[other], dst)) %
+				to = (to + place_coordinate(places.place[other], dst)) %
 				     c.size;
-			src += (to - coordinate(c, src)) * c.stride;
+			src += (to - place_coordinate(c, src)) * c.stride;
 		}
 		transfer[i].src = mesh_device(m, src);
 	}

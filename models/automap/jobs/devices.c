@@ -1,5 +1,5 @@
 /* Jobs as they are drawn, the devices that they have, and degrees that are free. */
-#include "automap/jobs.h"
+#include "automap/jobs/jobs.h"
 
 #include <math.h>
 #include <string.h>

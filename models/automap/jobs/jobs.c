@@ -1,4 +1,4 @@
-#include "automap/jobs.h"
+#include "automap/jobs/jobs.h"
 
 #include "base/assert.h"
 

@@ -1,5 +1,5 @@
 /* Decisions by what happens after them, in futures that may come. */
-#include "automap/jobs.h"
+#include "automap/jobs/jobs.h"
 
 #include <string.h>
 

@@ -1,0 +1,8 @@
+# nccl-tests cuts an all-to-all over 8 devices to 16 bytes for each, so of 4 to 64 bytes nothing is
+# left, which has no time: a launch alone is none. 300 bytes run as 256, and 1,000 as 896.
+export SHARDSIM_DATA="$PWD/platforms"
+exec 2>&1
+shardsim perf all-to-all --platform dgx-h100:1 -b 4 -e 256 -f 4 | cut -c1-90
+shardsim perf all-gather --platform dgx-h100:1 -b 300 -e 1000 -i 700 | cut -c1-40
+shardsim perf all-reduce --platform dgx-h100:1 -b 0 -e 0 --format csv
+shardsim perf all-reduce --platform dgx-h100:1 -b 0 -e 0 --format json | grep -e time_s -e refusal
