@@ -6,6 +6,7 @@
 #include "bound/box.h"
 #include "bound/cells.h"
 #include "bound/ports.h"
+#include "bound/sums.h"
 #include "collective/local.h"
 
 #include <stdlib.h>
@@ -15,7 +16,7 @@ enum { LESS_MAX = 1024 };
 
 /* A set of devices, as it is named. */
 struct cut {
-	enum { CUT_DEVICE, CUT_DOMAIN, CUT_LESS, CUT_AXIS, CUT_BOX } kind;
+	enum { CUT_DEVICE, CUT_DOMAIN, CUT_LESS, CUT_AXIS, CUT_BOX, CUT_SUMS } kind;
 	int32_t number; /* the platform device, also that is left out, or the domain */
 	int fabric, axis;
 	int32_t lo, hi; /* of an axis: the places [lo, hi), mod its length */
@@ -56,6 +57,7 @@ struct bounds {
 	LIST(struct set) sets;
 	LIST(struct line_cuts) axes;
 	LIST(struct boxes) boxes;
+	struct sums *sums;
 };
 
 /* --- the sets --------------------------------------------------------------------- */
@@ -219,6 +221,7 @@ struct bounds *bounds_new(const struct machine *m, const struct placement *place
 	for (int k = 0; k < m->nfabrics; k++)
 		if (m->fabric[k].naxes && m->fabric[k].port)
 			cut_torus(b, k);
+	b->sums = sums_make(m, b->ports, b->number, ndevices, b->arena);
 	return b;
 }
 
@@ -316,6 +319,16 @@ static void search_boxes(struct search *s, struct bounds *b)
 	}
 }
 
+static void search_sums(struct search *s, const struct bounds *b, struct arena *scratch)
+{
+	struct sums_bound best = {.s = s->s};
+
+	if (!sums_search(&best, b->sums, &s->asked, scratch))
+		return;
+	s->s = best.s;
+	s->cut = (struct cut){.kind = CUT_SUMS, .fabric = best.fabric, .in = best.in};
+}
+
 static struct search search(struct bounds *b, const struct problem *p)
 {
 	struct arena *scratch = arena_new();
@@ -333,6 +346,7 @@ static struct search search(struct bounds *b, const struct problem *p)
 		search_sets(&s, b);
 		search_axes(&s, b);
 		search_boxes(&s, b);
+		search_sums(&s, b, scratch);
 	}
 	arena_free(scratch);
 	return s;
@@ -365,11 +379,15 @@ static const char *describe_box(const struct fabric *f, const struct cut *c,
 static const char *describe(const struct machine *m, const struct cut *c,
                             struct arena *a)
 {
-	const struct fabric *f = &m->fabric[c->fabric];
+	const struct fabric *f = &m->fabric[c->fabric < 0 ? 0 : c->fabric];
 	const char *way = c->in ? "into" : "out of";
 	const char *kind = f->naxes ? "pod" : "node";
 
 	switch (c->kind) {
+	case CUT_SUMS:
+		if (c->fabric < 0)
+			return arena_printf(a, "sums %s all devices", way);
+		return arena_printf(a, "sums %s all %ss of %s", way, kind, f->name);
 	case CUT_DEVICE:
 		return arena_printf(a, "%s of device %d", c->in ? "receive" : "send",
 		                    (int)c->number);

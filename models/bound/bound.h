@@ -19,6 +19,9 @@
  *     devices have count too. Of a torus that lacks cables those that are there count, if
  *     its routes keep to them,
  *   - boxes of a torus: products of such runs (box.h). Not of a twisted one.
+ * Where the source is unreduced, all devices together are bounded, too, and all domains of
+ * a fabric: whoever has a sum first got the other contributions, and the others the sum
+ * (sums.h).
  * Nobody relays but devices of the problem, so that ports which only others have count
  * nowhere. The best that fractional flows of data can do, by a linear program, is 0.4 %
  * above these bounds in the mean over drawn problems of 8 to 16 devices, and 20 % at most
@@ -40,7 +43,8 @@
 /*
  * Seconds, and what they are for: "receive of device 5", "into node 2 of nvlink",
  * "out of places 3 to 0 of axis 1 of pod 0", "into node 0 of nvlink without device 5",
- * "into places 0 to 1 of axis 0 and 2 to 3 of axis 1 of pod 0".
+ * "into places 0 to 1 of axis 0 and 2 to 3 of axis 1 of pod 0", "sums into all devices",
+ * "sums out of all nodes of nvlink".
  */
 struct bound {
 	double s;
@@ -51,7 +55,7 @@ struct bound {
  * Returns the seconds below which no plan of the problem can be on the machine, for its
  * devices placed there (NULL: the identity). This is the largest of the bounds above;
  * among equal ones the first counts, devices, domains, domains less a
- * device, axes, boxes in this order.
+ * device, axes, boxes, sums in this order.
  * Devices are named by platform number, axes by their place in the torus' shape. The
  * bound is 0 if no device lacks anything or nothing is known. The devices must fit on the
  * machine. The text is in the arena.

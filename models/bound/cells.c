@@ -1,7 +1,5 @@
 #include "bound/cells.h"
 
-#include "bound/grid.h"
-
 #include "base/assert.h"
 
 /*
@@ -247,6 +245,16 @@ struct cells *cells_make(const struct problem *p, struct arena *a)
 bool cells_free(const struct cells *c)
 {
 	return c->free_target;
+}
+
+const struct grid *cells_from(const struct cells *c)
+{
+	return &c->from;
+}
+
+const struct grid *cells_to(const struct cells *c)
+{
+	return &c->to;
 }
 
 /* --- what two unions have in common ----------------------------------------------- */

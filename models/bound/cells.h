@@ -17,6 +17,7 @@
 #ifndef SHARDSIM_BOUND_CELLS_H
 #define SHARDSIM_BOUND_CELLS_H
 
+#include "bound/grid.h"
 #include "plan/problem.h"
 
 struct cells;
@@ -41,6 +42,10 @@ struct crossing {
 
 /* Returns whether the target asks for nothing: then nothing crosses anywhere. */
 bool cells_free(const struct cells *c);
+
+/* Return who holds which cell of the source, and who wants which of the target. */
+const struct grid *cells_from(const struct cells *c);
+const struct grid *cells_to(const struct cells *c);
 
 /* Empties the set. */
 void cells_clear(struct cells *c);

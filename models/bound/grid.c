@@ -38,6 +38,24 @@ static void size_cells(struct grid *g, struct arena *a)
 	g->size = size;
 }
 
+int64_t grid_common(const struct grid *g, int32_t cell, const struct grid *h,
+                    int32_t other)
+{
+	int64_t elements = 1;
+
+	for (int i = 0; i < g->rank && elements > 0; i++) {
+		int64_t lo, hi, other_lo, other_hi;
+
+		interval(g, i, g->index[(int64_t)cell * g->rank + i], &lo, &hi);
+		interval(h, i, h->index[(int64_t)other * h->rank + i], &other_lo,
+		         &other_hi);
+		lo = other_lo > lo ? other_lo : lo;
+		hi = other_hi < hi ? other_hi : hi;
+		elements *= hi > lo ? hi - lo : 0;
+	}
+	return elements;
+}
+
 void grid_make(struct grid *g, const struct layout *l, const struct mesh *m,
                const struct shape *shape, struct arena *a)
 {

@@ -1,6 +1,6 @@
 /*
  * The tiles of a layout as the cells of a grid, and which cells of two grids meet. Private
- * to bound_cells.c.
+ * to models/bound/.
  */
 #ifndef SHARDSIM_BOUND_GRID_H
 #define SHARDSIM_BOUND_GRID_H
@@ -22,6 +22,10 @@ struct grid {
 /* Makes the grid of a layout in the arena; the shape is borrowed. */
 void grid_make(struct grid *g, const struct layout *l, const struct mesh *m,
                const struct shape *shape, struct arena *a);
+
+/* Returns the real elements that a cell of `g` and one of `h` have in common. */
+int64_t grid_common(const struct grid *g, int32_t cell, const struct grid *h,
+                    int32_t other);
 
 /* Tiles first..last of a dimension that meet a tile of the other grid; none: last < first. */
 struct overlap {

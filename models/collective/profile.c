@@ -57,6 +57,17 @@ const struct profile *profile_of(const struct machine *m, const struct groups *g
 	return last < 0 ? &plain : profile_of_fabric(m, last);
 }
 
+bool profile_switch_adds(const struct machine *m, int fabric)
+{
+	if (m->fabric[fabric].geometry != GEOMETRY_SWITCH || nccl_is_network(m, fabric) ||
+	    nccl_data.nvls_efficiency[nccl_generation(m->tuning.value[TUNING_CC])] <= 0)
+		return false;
+	for (int k = 0; k < m->nfabrics; k++)
+		if (profile_of_fabric(m, k)->library == nccl_algorithms)
+			return true;
+	return false;
+}
+
 /* Returns the most of the devices that one domain of the first fabric holds. */
 static int32_t most_per_node(const struct machine *m, const int32_t *devices, int32_t n)
 {

@@ -49,6 +49,12 @@ const struct profile *profile_of(const struct machine *m, const struct groups *g
 const struct profile *profile_of_fabric(const struct machine *m, int fabric);
 
 /*
+ * Returns whether switches of a fabric may add up what passes them, in some collective that
+ * the machine's library has: those inside nodes of GPUs that have NVLS.
+ */
+bool profile_switch_adds(const struct machine *m, int fabric);
+
+/*
  * Returns what starting one collective or local step on these devices costs ([n]
  * platform devices; NULL: 0..n-1): the launch of the slowest of them. In mode
  * LAUNCH_SINGLE one process per node launches on its devices one after another, each

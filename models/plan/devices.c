@@ -33,12 +33,23 @@ static enum status scan_devices(struct listed *l, struct scan *s)
 	while (!scan_done(s)) {
 		const char *start = s->pos;
 		int64_t first, last, max = l->limit - 1;
+		const char *end;
 
 		if (!scan_int(s, "a device", 0, max, &first))
 			return s->error->code;
 		last = first;
-		if (scan_take(s, "-") && !scan_int(s, "a device", first, max, &last))
-			return s->error->code;
+		if (scan_take(s, "-")) {
+			scan_peek(s);
+			end = s->pos;
+			if (!scan_int(s, "a device", 0, max, &last))
+				return s->error->code;
+			if (last < first)
+				return scan_fail_at(s, end, E_RANGE,
+				                    "the range %lld-%lld goes backwards, "
+				                    "expected %lld to %lld after the '-'",
+				                    (long long)first, (long long)last,
+				                    (long long)first, (long long)max);
+		}
 		for (int64_t d = first; d <= last; d++)
 			if (!add_device(l, d))
 				return scan_fail_at(s, start, E_TYPE,

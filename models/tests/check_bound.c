@@ -195,16 +195,23 @@ static const struct {
 	/* half a byte is half a byte: 3 of 6 elements of 4 bits */
 	{NODE, "s4[6]", "x=2", "P('x')", "P()", 0, 0, 0, 1.5 / 240e9 + 1.4e-6,
          "receive of device 0"},
-	/* sums: everything has yet to come; of 8 parts 7 leave their only holder */
+	/* sums: 7 of 8 contributions come to the first that has it, and it comes to 7 */
 	{NODE, "f32[480,84]", "x=8", "P(unreduced={'x'})", "P()", 0, 0, 0,
-         161280 / 240e9 + 1.4e-6, "receive of device 0"},
+         (7 + 7) * 161280 / (8 * 240e9) + 1.4e-6, "sums into all devices"},
+	/* half of 8 devices want each half, four times the rest of the sum; by both links */
+	{RING8, "f32[480,84]", "x=2,y=4", "P(unreduced={'x','y'})", "P('x')", 0, 0, 0,
+         (7 + 3) * 161280 / (8 * 90e9) + 1e-6, "sums into all devices"},
+	/* of 13 numbers on 8 devices, 2 each, none is padding that comes */
+	{RING8, "f32[13]", "x=8", "P(unreduced={'x'})", "P()", 0, 0, 0,
+         14 * 52 / (8 * 90e9) + 1e-6, "sums into all devices"},
+	/* of 8 parts 7 leave their only holder */
 	{NODE, "f32[480,84]", "x=8", "P(unreduced={'x'})", "P('x')", 0, 0, 0,
          141120 / 240e9 + 1.4e-6, "send of device 0"},
 	{NODES, "f32[480,84]", "x=8", "P(unreduced={'x'})", "P()", 0, 0, 0,
          161280 / 92e9 + 5e-6, "into node 0 of nvlink"},
 	/* the contributions meet inside the nodes */
 	{NODES, "f32[480,84]", "x=2,y=4", "P('x',unreduced={'y'})", "P('x')", 0, 0, 0,
-         80640 / 263e9 + 1.4e-6, "receive of device 0"},
+         (3 + 3) * 161280 / (8 * 263e9) + 1.4e-6, "sums into all devices"},
 	{NODE, "f32[480,84]", "x=8", "P('x')", "P(unreduced={'x'})", 0, 0, 0, 0, NULL},
 	{MESHED, "f32[480,84]", "x=4", "P('x')", "P()", 0, 0, 0, 120960 / 135e9 + 1e-6,
          "receive of device 0"},

@@ -284,6 +284,11 @@ static void compare(const struct problem *p, const struct machine *m,
 	look_at_boxes(&naive);
 	if (few)
 		least_s = naive.s;
+	/* sums are no sets, and may say more than those (check_bound_sums.c) */
+	if (bound.what && strncmp(bound.what, "sums", 4) == 0) {
+		ck_assert(bound.s > least_s);
+		return;
+	}
 	ck_assert_msg(bound.s >= least_s * (1 - 1e-12) &&
 	                      bound.s <= naive.s * (1 + 1e-12),
 	              "%.17g (%s), alone %.17g (%s)", bound.s,

@@ -32,7 +32,7 @@ const struct command commands[] = {
 	{"validate", "simulated against published timings", command_validate},
 	{"fit", "fit a family's constants to published timings", command_fit},
 	{"platform", "print a platform as SimGrid XML", command_platform},
-	{"list", "list planners, platforms, clocks, dtypes or emitters", command_list},
+	{"list", "list planners, platforms, clocks, dtypes, emitters or algorithms", command_list},
 	{"help", "what a command is for, with examples", command_help},
 	{"version", "print the version and a digest of the sources", command_version},
 	{NULL, NULL, NULL},

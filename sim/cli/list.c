@@ -1,6 +1,7 @@
 /* `shardsim list`: the names users can type. */
 #include "cli/command.h"
 #include "cli/options.h"
+#include "collective/profile.h"
 #include "emit/emit.h"
 #include "facts/families.h"
 #include "measure/measure.h"
@@ -10,8 +11,8 @@
 
 #include <string.h>
 
-static const char *const kinds[] = {"planners", "platforms", "clocks",
-                                    "dtypes",   "emitters",  NULL};
+static const char *const kinds[] = {"planners", "platforms", "clocks", "dtypes",
+                                    "emitters", "algorithms", NULL};
 
 /* The words of the command, and the one of them that is listed. */
 struct listed {
@@ -31,7 +32,7 @@ static void check_kind(void *self, const struct argp_state *state)
 	if (!l->kind)
 		argp_error(state,
 		           "cannot list '%s', expected planners, platforms, clocks, "
-		           "dtypes or emitters%s",
+		           "dtypes, emitters or algorithms%s",
 		           word, suggest_ask(&near, ""));
 }
 
@@ -43,6 +44,29 @@ static void list_dtypes(struct columns *t)
 		snprintf(bits, sizeof(bits), "%d bits", d->bits);
 		columns_row(t, (const char *const[]){d->name, d->long_name, bits});
 	}
+}
+
+/* Adds a library's own algorithms. */
+static void list_library(struct columns *t, const struct nccl_algorithm *const *of,
+                         const char *library)
+{
+	for (int i = 0; of[i]; i++)
+		columns_row(t, (const char *const[]){of[i]->name, of[i]->help, library});
+}
+
+/* Lists what --algorithm takes: the same name may mean another thing to another library. */
+static void list_algorithms(struct columns *t)
+{
+	for (int i = 0; algorithms[i]; i++)
+		columns_row(t, (const char *const[]){algorithms[i]->name,
+		                                     algorithms[i]->help, "tpu, plain"});
+	for (int i = 0; profiles[i]; i++)
+		if (profiles[i]->library)
+			list_library(t, profiles[i]->library, profiles[i]->name);
+	columns_row(t, (const char *const[]){"tuner", "the choice of the library's own model",
+	                                     "nccl, rccl"});
+	columns_row(t, (const char *const[]){
+			       "scheduled", "forces none; exchanges may be schedules", ""});
 }
 
 static enum status list_platforms(struct columns *t, struct arena *a, struct error *e)
@@ -78,6 +102,8 @@ static enum status list_rows(struct columns *t, const char *kind, struct arena *
 		                                     emitters[i]->help, ""});
 	if (strcmp(kind, "dtypes") == 0)
 		list_dtypes(t);
+	if (strcmp(kind, "algorithms") == 0)
+		list_algorithms(t);
 	return OK;
 }
 
@@ -85,12 +111,12 @@ int command_list(int argc, char **argv)
 {
 	struct listed l = {0};
 	const struct command_syntax syntax = {
-		.usage = "planners|platforms|clocks|dtypes|emitters",
+		.usage = "planners|platforms|clocks|dtypes|emitters|algorithms",
 		.doc = "List what can be named on the command line.",
 		.machines = true,
 		.words = &l.words,
 		.most = 1,
-		.expected = "planners, platforms, clocks, dtypes or emitters",
+		.expected = "planners, platforms, clocks, dtypes, emitters or algorithms",
 		.check = check_kind,
 		.self = &l,
 	};

@@ -18,8 +18,8 @@ const struct option_row launch_table[] = {LAUNCH_ROW(struct library_text, launch
 
 const struct option_row library_table[] = {
 	{"algorithm", 0, "NAME",
-         "force an algorithm, such as ring; scheduled: exchanges may be schedules of "
-         "messages, all rounds one launch",
+         "force an algorithm (`list algorithms`); scheduled: exchanges may be schedules "
+         "of messages, all rounds one launch",
          .at = offsetof(struct library_text, algorithm)},
 	{"protocol", 0, "NAME", "force a protocol: ll, ll128, simple",
          .at = offsetof(struct library_text, protocol)},
@@ -51,7 +51,7 @@ static void add_rows(struct reading *r, const struct option_set *set)
 		r->option[r->n] = (struct argp_option){
 			.name = row->name,
 			.key = row->letter ? row->letter : LONG_KEYS + r->n,
-			.arg = row->arg,
+			.arg = row->shown ? row->shown : row->arg,
 			.flags = row->alone ? OPTION_ARG_OPTIONAL : 0,
 			.doc = row->help,
 		};

@@ -36,6 +36,8 @@ struct option_row {
 	const char *filled;  /* it is not empty; says what was expected: "a folder" */
 	bool settings;       /* the value is a struct settings */
 	int use;             /* for what it means something (option_misused()) */
+	/* What --help shows in place of an `arg` too long for its lines; `help` lists the words. */
+	const char *shown;
 };
 
 /* A table and what it is read into; an array of these ends with one without a table. */

@@ -91,10 +91,11 @@ static enum status size_read(int64_t *out, const char *option, const char *text,
 	if (units_bytes(text, at, out, e) != OK)
 		return e->code;
 	if (*out < least)
-		return error_set(e, E_RANGE, at, "expected %lld or more",
+		return error_set(e, E_RANGE, at,
+		                 "less than -b, expected %lld bytes or more",
 		                 (long long)least);
 	if (*out > most)
-		return error_set(e, E_RANGE, at, "expected at most %lld",
+		return error_set(e, E_RANGE, at, "expected at most %lld bytes",
 		                 (long long)most);
 	return OK;
 }

@@ -44,8 +44,9 @@ static const struct option_row option_table[] = {
          AT(trip), .settings = true},
 	{"raw", 0, NULL, "collectives as they stand, not as compilers run them", AT(raw)},
 	{"report", 0, "summary|collectives|ops|kernels|timeline|memory|shardings|reshards",
-         "what to print (default: the summary and the collectives)", AT(report),
-         .unknown = "unknown report"},
+         "what to print: summary, collectives, ops, kernels, timeline, memory, shardings or "
+         "reshards (default: the summary and the collectives)",
+         AT(report), .unknown = "unknown report", .shown = "WHAT"},
 	{"by", 0, "op_name|computation|loop", "put ops together by this", AT(by),
          .unknown = "unknown key"},
 	{"output", 'o', "FILE",

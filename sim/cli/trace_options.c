@@ -1,5 +1,6 @@
 #include "cli/trace_options.h"
 
+#include "cli/command.h"
 #include "measure/trace.h"
 #include "system/file.h"
 
@@ -70,5 +71,8 @@ enum status trace_write(const struct trace_options *o, struct bench *b,
 	trace_print(&out, b, devices, t, n);
 	status = file_write(o->trace, out.s, out.length, e);
 	text_free(&out);
+	if (status == OK && trace_hides_overlap(b, t, n))
+		command_note("--trace", "by the clock flow steps overlap; they are drawn one "
+		                        "behind the other, each until it ends");
 	return status;
 }

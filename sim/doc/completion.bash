@@ -9,10 +9,13 @@ _shardsim_list() {
 	done
 }
 
-# The alternatives of an option in the command's help: --format=text|json.
+# The alternatives of an option in the command's help: --format=text|json, or behind
+# --report=WHAT and a colon.
 _shardsim_alternatives() {
 	"$1" "$2" --help 2>/dev/null | sed -n "s/^ .* *$3=\([a-z_|0-9-]*|[a-z_|0-9-]*\).*/\1/p" |
 		tr '|' ' '
+	"$1" "$2" --help 2>/dev/null | tr -s ' \n' ' ' |
+		sed -n "s/.* $3=WHAT [a-z ]*: \([a-z, ]*\) (.*/\1/p" | sed 's/ or / /; s/,//g'
 }
 
 _shardsim_names() {
@@ -39,6 +42,7 @@ _shardsim() {
 	case $option in
 	--planner) _shardsim_list "$word" "all $(_shardsim_names "$program" planners)" ;;
 	--clock) _shardsim_list "$word" "$(_shardsim_names "$program" clocks)" ;;
+	--algorithm) _shardsim_list "$word" "$(_shardsim_names "$program" algorithms)" ;;
 	--emit) _shardsim_list "$word" "$(_shardsim_names "$program" emitters)" ;;
 	--platform)
 		_shardsim_list "$word" "$(_shardsim_names "$program" platforms | sed 's/$/:/')"

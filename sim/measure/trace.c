@@ -123,13 +123,33 @@ static void draw_round(struct drawing *d, const struct schedule *s, int64_t firs
 	draw_links(d, s, first, n, from_s, to_s, name);
 }
 
+static bool overlaps(const struct bench *b, int clock)
+{
+	return strcmp(b->clock[clock]->name, "flow") == 0;
+}
+
+/* Returns whether steps overlap in what was timed by that clock. */
+static bool is_flat(const struct bench *b, int clock, const struct timed *t)
+{
+	return overlaps(b, clock) && t->time[clock] && t->steps.n > 1;
+}
+
+bool trace_hides_overlap(const struct bench *b, const struct timed *t, int n)
+{
+	for (int i = 0; i < n; i++)
+		for (int clock = 0; clock < b->nclocks; clock++)
+			if (is_flat(b, clock, &t[i]))
+				return true;
+	return false;
+}
+
 /* Returns whether the rounds of a step are drawn one by one. */
 static bool has_rounds(struct drawing *d, const struct schedule *s)
 {
 	const struct link_load *load;
 	int32_t used = links_of_tasks(&load, d->links, s, 0, s->ntasks);
 
-	return strcmp(d->bench->clock[d->clock]->name, "flow") != 0 &&
+	return !overlaps(d->bench, d->clock) &&
 	       s->nrounds * ((int64_t)d->ndevices + used) <= TRACE_EVENTS_MAX;
 }
 
@@ -199,7 +219,8 @@ static void draw_step(struct drawing *d, int step, double from_s, double to_s)
 /* Draws the rows of one plan or program by the clock at hand. */
 static void draw_timed(struct drawing *d, const struct timed *t)
 {
-	const struct clock_kind *kind = d->bench->clock[d->clock];
+	const char *clock = d->bench->clock[d->clock]->name;
+	const char *how = is_flat(d->bench, d->clock, t) ? ", without overlap" : "";
 	double from_s = 0;
 
 	d->of = t;
@@ -207,13 +228,13 @@ static void draw_timed(struct drawing *d, const struct timed *t)
 		d->named[l] = false;
 	events_group(
 		d->out, d->pid,
-		events_quoted(arena_printf(d->arena, "%s by %s: devices", t->name,
-	                                   kind->name),
+		events_quoted(arena_printf(d->arena, "%s by %s%s: devices", t->name, clock,
+	                                   how),
 	                      d->arena));
 	events_group(
 		d->out, d->pid + 1,
-		events_quoted(arena_printf(d->arena, "%s by %s: links", t->name,
-	                                   kind->name),
+		events_quoted(arena_printf(d->arena, "%s by %s%s: links", t->name, clock,
+	                                   how),
 	                      d->arena));
 	for (int32_t i = 0; i < d->ndevices; i++)
 		events_row(d->out, d->pid, d->device[i],

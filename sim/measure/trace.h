@@ -14,6 +14,10 @@
  * than the round. A step of more than TRACE_EVENTS_MAX slices in its rounds, or timed by
  * a clock whose rounds overlap, is drawn as if it had one round.
  *
+ * Steps are drawn one behind the other. By the clock `flow`, in which a device may begin a step
+ * before the last one is over, a step is drawn from where the last one ends, and the rows of
+ * several steps say "flow, without overlap".
+ *
  * Times are microseconds in whole nanoseconds, rounded at both ends, so that slices nest;
  * what is exact is in the arguments. What no clock has timed has no rows.
  */
@@ -23,6 +27,12 @@
 #include "measure/timed.h"
 
 enum { TRACE_EVENTS_MAX = 1 << 17 };
+
+/*
+ * Returns whether plans or programs have several steps, timed by a clock in which they overlap,
+ * as no trace shows.
+ */
+bool trace_hides_overlap(const struct bench *b, const struct timed *t, int n);
 
 /*
  * Prints the trace of `n` timed plans or programs on the devices of one problem; it is

@@ -3,3 +3,4 @@ shardsim list clocks
 shardsim list platforms
 shardsim list dtypes
 shardsim list emitters
+shardsim list algorithms
