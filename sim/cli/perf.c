@@ -416,31 +416,6 @@ static void say_refused(const struct perf_table *t)
 		        n == 1 ? "" : "s", t->clock, why);
 }
 
-/*
- * Measures one size. One that is cut to nothing, less than an element for each device, is refused:
- * a launch alone is no time of a collective.
- */
-static bool measure_size(struct perf_row *row, const struct run *r, int64_t bytes,
-                         struct arena *a, struct text *why)
-{
-	if (bytes) {
-		if (!perf_measure(row, &r->perf, bytes, r->bench.clock[0]->clock,
-		                  r->bench.clock_self[0], a, why))
-			return false;
-		if (row->refusal)
-			row->refusal = arena_strdup(r->arena, row->refusal);
-		perf_likely(row, &r->perf, &r->likely);
-		return true;
-	}
-	*row = (struct perf_row){.time_s = NAN,
-	                         .algbw_Bps = NAN,
-	                         .busbw_Bps = NAN,
-	                         .algorithm = "-",
-	                         .likely_s = {NAN, NAN},
-	                         .refusal = "less than an element for each device"};
-	return true;
-}
-
 static int run_perf(struct run *r, const struct options *o)
 {
 	struct sizes sizes = {0};
@@ -459,11 +434,17 @@ static int run_perf(struct run *r, const struct options *o)
 	row = arena_alloc(r->arena, (size_t)sizes.n, sizeof(*row));
 	for (int i = 0; i < sizes.n; i++) {
 		struct arena *scratch = arena_new();
-		bool done = measure_size(&row[i], r, sizes.bytes[i], scratch, &why);
+		bool done = perf_measure(&row[i], &r->perf, sizes.bytes[i],
+		                         r->bench.clock[0]->clock,
+		                         r->bench.clock_self[0], scratch, &why);
 
+		if (done && row[i].refusal)
+			row[i].refusal = arena_strdup(r->arena, row[i].refusal);
 		arena_free(scratch);
-		if (done)
+		if (done) {
+			perf_likely(&row[i], &r->perf, &r->likely);
 			continue;
+		}
 		fprintf(stderr, "shardsim perf: %s: %s\n", r->bench.clock[0]->name,
 		        why.s ? why.s : "no reason");
 		text_free(&why);

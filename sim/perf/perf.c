@@ -187,6 +187,12 @@ bool perf_measure(struct perf_row *out, const struct perf *p, int64_t bytes,
 
 	*out = (struct perf_row){
 		.bytes = bytes, .count = each / 4, .likely_s = {NAN, NAN}};
+	if (!bytes) {
+		out->time_s = out->algbw_Bps = out->busbw_Bps = NAN;
+		out->algorithm = "-";
+		out->refusal = "less than an element for each device";
+		return true;
+	}
 	if (!perf_time(&run, p, bytes, clock, self, a, why))
 		return false;
 	out->time_s = run.time_s;

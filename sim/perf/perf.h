@@ -30,7 +30,10 @@ struct perf_row {
 	const char *algorithm, *protocol; /* protocol NULL where there is none */
 	double bound_s; /* no algorithm is faster; the launch is not in it */
 	struct likely likely_s; /* between which the time is; NaN: not known */
-	/* Why the clock refuses this size, or NULL; time and bandwidths are NaN then. */
+	/*
+	 * Why there is no time of this size, or NULL; time and bandwidths are NaN then. The clock
+	 * refuses it, or nothing is left to move: a launch alone is no time of a collective.
+	 */
 	const char *refusal;
 };
 
