@@ -24,7 +24,7 @@ enum tuning_key {
 	TUNING_SEND_WAIT_S, /* what each of these adds to each peer before it, inside */
 	TUNING_NET_RENDEZVOUS_S, /* each crossing of a network by a message too large to be eager */
 	TUNING_NET_CHUNK_BYTES, /* what a channel passes on at once with Simple (nccl_tree.c) */
-	TUNING_NET_SIMPLE,      /* 1: over several nodes there is Simple alone */
+	TUNING_NET_SIMPLE,     /* 1: over several nodes there is Simple alone */
 	TUNING_NET_SEND_SHARE, /* of the NIC's bandwidth, what plain sends reach */
 	TUNING_CHANNEL_BPS,    /* one channel of a send; 0: no limit */
 	/*
@@ -36,7 +36,7 @@ enum tuning_key {
 	TUNING_GRAPH_NVLS_CHANNELS, /* of switches that reduce */
 	TUNING_GRAPH_NVLS_BPS,
 	TUNING_GRAPH_NET_CHANNELS, /* of rings and trees, on several nodes */
-	TUNING_GRAPH_NET_BPS,  /* of one of these between nodes (bwInter), rings' inside too */
+	TUNING_GRAPH_NET_BPS, /* of one of these between nodes (bwInter), rings' inside too */
 	TUNING_GRAPH_TREE_BPS, /* of trees' inside a node of several */
 	TUNING_LAUNCH_EACH_S,  /* one process for all devices: each further launch */
 	TUNING_LAUNCH_GRAPH_S, /* in a captured graph: in place of launch_s */

@@ -80,8 +80,8 @@ void line_round(struct schedule *out, const struct runs *g, const struct leg *le
 		runs_line(ids, g, leg->run, line);
 		schedule_task(out, 1);
 		/* In units of a step over `rounds`: step k takes k rounds to (k + 1) rounds. */
-		for (int64_t at = (int64_t)round * steps, end = at + steps, next; at < end;
-		     at = next) {
+		for (int64_t at = (int64_t)round * steps, end = at + steps, next;
+		     at < end; at = next) {
 			int64_t step = at / rounds;
 
 			next = (step + 1) * rounds < end ? (step + 1) * rounds : end;

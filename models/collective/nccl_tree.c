@@ -67,8 +67,10 @@ static double tree_meet_s(const struct nccl_group *g, enum op op, enum protocol 
 static double tree_chunks_s(const struct nccl_group *g, enum protocol p, double bytes)
 {
 	const double *tuning = g->machine->tuning.value;
-	double chunk = fmin(bytes / nccl_net_channels(g), tuning[TUNING_NET_CHUNK_BYTES]);
-	double link_Bps = 1e9 * nccl_data.nvlink_GBps[nccl_generation(tuning[TUNING_CC])];
+	double chunk =
+		fmin(bytes / nccl_net_channels(g), tuning[TUNING_NET_CHUNK_BYTES]);
+	double link_Bps =
+		1e9 * nccl_data.nvlink_GBps[nccl_generation(tuning[TUNING_CC])];
 
 	if (p != PROTOCOL_SIMPLE || tuning[TUNING_CC] == 0)
 		return -1;

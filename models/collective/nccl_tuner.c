@@ -231,7 +231,8 @@ int nccl_net_channels(const struct nccl_group *g)
 {
 	int row = nccl_generation(g->machine->tuning.value[TUNING_CC]);
 
-	return (int)said(g, TUNING_GRAPH_NET_CHANNELS, 1, nccl_data.channels_across[row]);
+	return (int)said(g, TUNING_GRAPH_NET_CHANNELS, 1,
+	                 nccl_data.channels_across[row]);
 }
 
 /*

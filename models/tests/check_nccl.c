@@ -179,8 +179,8 @@ START_TEST(simple_alone)
 	ck_assert_str_eq(l.protocol, "simple");
 	m->forced.protocol = "ll";
 	ck_assert(!lower_collective(&l, arena, m, OP_ALL_REDUCE, everybody(m), 64, &why));
-	ck_assert_msg(strstr(why.s, "expected ring (simple), tree (simple), ") != NULL, "%s",
-	              why.s);
+	ck_assert_msg(strstr(why.s, "expected ring (simple), tree (simple), ") != NULL,
+	              "%s", why.s);
 	text_free(&why);
 	m = tuned(1, 8, 90);
 	m->tuning.value[TUNING_NET_SIMPLE] = 1;
@@ -359,7 +359,7 @@ START_TEST(all_to_all_times)
 		double w = sizes[i] * (g - 1) / n * m / nvlink.bandwidth_Bps, fill_s = 0;
 		double peers_s = (g - 1) * SEND_S + (n - g) * NET_SEND_S;
 		/* Of one node those above 512 KiB take Simple, of several above 16 KiB. */
-		double simple_s = m > 1 && sizes[i] / n > 16384   ? FAR_SIMPLE_S
+		double simple_s = m > 1 && sizes[i] / n > 16384     ? FAR_SIMPLE_S
 		                  : m == 1 && sizes[i] / n > 524288 ? SIMPLE_S
 		                                                    : 0;
 		double route_s = 2 * (m > 1 ? nic.latency_s : nvlink.latency_s);

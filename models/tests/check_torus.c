@@ -126,7 +126,8 @@ START_TEST(torus_spreads_line_steps)
 		     "cost");
 	}
 	m = machine_torus(arena, 2, (int32_t[]){3, 4}, wrap, ici, device);
-	s = built(m, "torus", OP_ALL_GATHER, group_of(0, 1, 12), before(OP_ALL_GATHER, 12));
+	s = built(m, "torus", OP_ALL_GATHER, group_of(0, 1, 12),
+	          before(OP_ALL_GATHER, 12));
 	ck_assert_int_eq(s.nrounds, 6);
 	for (int32_t dev = 0; dev < 12; dev++)
 		near(received(&s, dev), 11 * BLOCK, "received");

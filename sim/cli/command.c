@@ -27,7 +27,8 @@ static int ranking_figure(const char *text)
 	static const char both[] = "graph_net_channels=";
 	const char *end = strchr(text, '=');
 
-	if (!end || strncmp(text, "graph_", 6) != 0 || !strncmp(text, both, sizeof(both) - 1))
+	if (!end || strncmp(text, "graph_", 6) != 0 ||
+	    !strncmp(text, both, sizeof(both) - 1))
 		return 0;
 	return (int)(end - text);
 }
@@ -35,9 +36,9 @@ static int ranking_figure(const char *text)
 void command_ranking_note(const char *machine, const char *const *set, int n,
                           const char *algorithm)
 {
-	static const char *const note =
-		"shardsim: note: %.*s counts where --algorithm tuner ranks, and is read by "
-		"nothing else\n";
+	static const char *const note = "shardsim: note: %.*s counts where --algorithm "
+	                                "tuner ranks, and is read by "
+					"nothing else\n";
 	const char *at = strpbrk(machine, "{");
 
 	if (algorithm && !strcmp(algorithm, "tuner"))

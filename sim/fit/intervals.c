@@ -295,7 +295,8 @@ static void held_add(struct held *out, const struct points *p)
 			if (strcmp(q->set, p->mean[k].set) != 0 ||
 			    strcmp(q->family, p->mean[k].family) != 0)
 				continue;
-			w = wide_of(&others, (struct which){q->family, q->collective}, 1);
+			w = wide_of(&others, (struct which){q->family, q->collective},
+			            1);
 			out->pairs += q->weight;
 			out->in += q->weight * (off_by(p, i, &w) <= scale);
 		}
@@ -388,7 +389,8 @@ static void held_print(struct text *out, const struct held held[2])
 	for (int large = 0; large < 2; large++)
 		if (held[large].pairs > 0)
 			text_printf(out,
-			            "# Of %.0f pairs of a set and a collective %s they hold "
+			            "# Of %.0f pairs of a set and a collective %s they "
+			            "hold "
 			            "%.1f %%, without the set.\n",
 			            held[large].pairs, sizes[large],
 			            100 * held[large].in / held[large].pairs);

@@ -103,8 +103,9 @@ START_TEST(table_by_hand)
 
 	intervals_print(&out, v, fit, 2, "a command");
 	ck_assert(strstr(out.s, "Written by `a command`.\n") != NULL);
-	ck_assert(strstr(out.s, "# Of 4 pairs of a set and a collective below 1 MiB they "
-	                        "hold 100.0 %, without the set.\n") != NULL);
+	ck_assert(strstr(out.s,
+	                 "# Of 4 pairs of a set and a collective below 1 MiB they "
+	                 "hold 100.0 %, without the set.\n") != NULL);
 	first = strstr(out.s, TABLE);
 	ck_assert_ptr_nonnull(first);
 	ck_assert_msg(!strcmp(first, wanted), "%s", first);
