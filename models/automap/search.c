@@ -5,9 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Of an answer that does not fit, for each time the limit that it is beyond it. */
-static const double PENALTY = 10;
-
 static double over(const struct search *s, const struct evaluation *e)
 {
 	return s->memory_limit_bytes > 0 && e->peak_bytes > s->memory_limit_bytes
@@ -33,20 +30,6 @@ int search_compare(const struct search *s, const struct evaluation *a,
 {
 	int c = compare(over(s, a), over(s, b));
 
-	return c ? c : compare_time(a, b);
-}
-
-int search_compare_answers(const struct search *s, const struct evaluation *a,
-                           const struct evaluation *b)
-{
-	double limit = s->memory_limit_bytes, x = over(s, a), y = over(s, b);
-	int c;
-
-	if ((x > 0) != (y > 0))
-		return x > 0 ? 1 : -1;
-	c = x > 0 ? compare(a->step_s * (1 + PENALTY * x / limit),
-	                    b->step_s * (1 + PENALTY * y / limit))
-	          : 0;
 	return c ? c : compare_time(a, b);
 }
 
@@ -132,7 +115,7 @@ struct evaluation search_look(struct search *s, bool *fresh)
 	s->evaluations++;
 	s->states++;
 	*list_add(&s->known, s->arena) = e;
-	if (s->found && search_compare_answers(s, &e, &s->best) >= 0)
+	if (s->found && search_compare(s, &e, &s->best) >= 0)
 		return e;
 	s->found = true;
 	s->best = e;

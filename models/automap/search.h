@@ -21,8 +21,7 @@
  *               second
  *
  * The better of two states is the one that fits, or is nearer to it, then the faster one,
- * then the one of less memory; of answers see search_compare_answers. Budgets count evaluations;
- * equal seeds give equal answers.
+ * then the one of less memory. Budgets count evaluations; equal seeds give equal answers.
  */
 #ifndef SHARDSIM_AUTOMAP_SEARCH_H
 #define SHARDSIM_AUTOMAP_SEARCH_H
@@ -122,17 +121,12 @@ void search_apply(struct search *s);
 /* Puts the actions of one list, and no others, into another, which is the arena's. */
 void actions_copy(struct actions *out, const struct actions *from, struct arena *a);
 
-/* Returns < 0 if a is better than b, as a step on the way. */
+/*
+ * Returns < 0 if a is better than b: one that fits, or is nearer to it, then the faster one, then that
+ * of less memory.
+ */
 int search_compare(const struct search *s, const struct evaluation *a,
                    const struct evaluation *b);
-
-/*
- * Returns < 0 if a is the better answer: one that fits. Where neither does each takes as much longer
- * as it is beyond the limit, ten times over (the linear penalty of arXiv 2210.06352, 2.2), as the
- * nearest to a limit that nothing keeps may be slow without need.
- */
-int search_compare_answers(const struct search *s, const struct evaluation *a,
-                           const struct evaluation *b);
 
 /* Returns the number of the state of the cutting, from 0 in the order in which they were met. */
 int32_t search_state(struct search *s);

@@ -69,11 +69,24 @@ static void add_limit(struct text *out, double bytes)
 	text_free(&sold);
 }
 
+void automap_show_failure(struct text *out, const struct automap_show *s)
+{
+	text_printf(out, "nothing that was tried fits into ");
+	add_limit(out, s->ask->memory_limit_bytes);
+	text_printf(out, ": the least memory that was found is ");
+	units_print_bytes(out, s->answer->best.e.peak_bytes);
+}
+
 static void add_found(struct text *out, const struct automap_show *s)
 {
 	const struct automap_answer *r = s->answer;
 	const struct evaluation *e = &r->best.e;
 
+	if (automap_fails(s->ask, r)) {
+		text_printf(out, "  ");
+		automap_show_failure(out, s);
+		text_printf(out, ", as follows\n");
+	}
 	if (s->platform) {
 		add_time(out, "step", e->step_s);
 		add_time(out, "  kernels", e->compute_s);
@@ -200,6 +213,20 @@ static void add_shardings(struct text *out, struct arena *a,
 	add_inner(out, a, s);
 }
 
+/* How much there is that was not looked at, of searches that would come to an end. */
+static const char *seen_words(const struct automap_ask *ask,
+                              const struct automap_answer *r)
+{
+	if (ask->search == SEARCH_MCTS)
+		return "";
+	if (ask->search == SEARCH_EXHAUSTIVE && r->cuts_complete)
+		return r->complete ? ", all there are" : ", all that cut arguments alone";
+	if (r->spent)
+		return ", incomplete: the budget ended the search";
+	return ask->search == SEARCH_EXHAUSTIVE ? ", incomplete: there are too many states"
+	                                        : "";
+}
+
 void automap_show_text(struct text *out, struct arena *a, const struct automap_show *s)
 {
 	const struct automap_answer *r = s->answer;
@@ -223,9 +250,7 @@ void automap_show_text(struct text *out, struct arena *a, const struct automap_s
 		            s->ask->mesh      ? ""
 		            : s->ask->machine ? "es and placements"
 		                              : "es",
-		            s->ask->search != SEARCH_EXHAUSTIVE || !r->cuts_complete ? ""
-		            : r->complete ? ", all there are"
-		                          : ", all that cut arguments alone");
+		            seen_words(s->ask, r));
 	add_second(out, s);
 	add_shardings(out, a, s);
 }

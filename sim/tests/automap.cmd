@@ -46,3 +46,14 @@ for axis in expert stage; do
 done
 shardsim automap scenarios/models/gpt-24.yaml --device-count 8 --platform dgx-a100:1 --tactic expert:expert \
 	2>&1 | grep -A 2 unknown
+# A search that its budget ends says so; so does one of which nothing fits, with the least memory that it
+# found, which is in reach of a limit of its own, and then it writes no answer.
+automap --mesh batch=4,model=4 --platform dgx-a100:2 --search exhaustive --budget 100 | grep found
+automap --mesh batch=4,model=4 --platform dgx-a100:2 --budget 100 | grep found
+automap --mesh batch=8,model=2 --platform dgx-a100:2 --memory-limit 4GiB --devices-out "$TMPDIR/none" \
+	--emit jax -o "$TMPDIR/none" 2>&1 | sed -n '1,3p;/memory  /p;/^shardsim/p'
+automap --mesh batch=8,model=2 --platform dgx-a100:2 --memory-limit 4GiB --emit jax 2>&1 || echo "exit $?"
+ls "$TMPDIR/none" 2>/dev/null
+# Tactics alone are what somebody asked for, whether they fit or not.
+automap --mesh batch=8,model=2 --platform dgx-a100:2 --memory-limit 4GiB --search none --tactic data:batch \
+	--emit sdy | head -n 2
