@@ -233,9 +233,14 @@ static bool send_supply(struct growth *f, const struct supply *s)
 static bool send_over_nodes(struct growth *f, const struct supply *s,
                             const struct datum *datum, int64_t number)
 {
-	return trees_send(f, f->over_nodes, s, &f->demand->party[datum->wanters],
-	                  datum->bytes / f->out->shares *
-	                          (double)f->symmetry->datum_orbit_size[number]);
+	int64_t hops = f->out->hops.n, parts = f->out->parts.n;
+	bool done =
+		trees_send(f, f->over_nodes, s, &f->demand->party[datum->wanters],
+	                   datum->bytes / f->out->shares *
+	                           (double)f->symmetry->datum_orbit_size[number]);
+
+	set_height(f, hops, parts);
+	return done;
 }
 
 /* Sends a share of a supply, and of all that symmetries turn it into. */
@@ -324,7 +329,7 @@ static bool plan_work(struct growth *f)
 /* Does the same for trees over nodes, whose shares are as many as rails ask for. */
 static bool plan_over_nodes(struct growth *f)
 {
-	int64_t devices = f->net->n > DEVICES_MIN ? f->net->n : DEVICES_MIN;
+	int64_t devices = f->net->n > DEVICES_FEW ? f->net->n : DEVICES_FEW;
 
 	f->over_nodes = f->demand->single ? NULL : trees_new(f->net, f->arena);
 	if (!f->over_nodes)
