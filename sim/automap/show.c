@@ -1,5 +1,6 @@
 #include "automap/show.h"
 
+#include "automap/remarks.h"
 #include "automap/words.h"
 #include "base/units.h"
 #include "measure/library.h"
@@ -360,6 +361,21 @@ static json_t *collectives_json(const struct automap_show *s)
 	return out;
 }
 
+/* What is remarked on beside the answer, line by line. */
+static json_t *warnings_json(const struct automap_show *s)
+{
+	json_t *out = json_array();
+	struct text remarks = {0};
+
+	automap_remarks(&remarks, s);
+	for (size_t at = 0, n; at < remarks.length; at += n + 1) {
+		n = strcspn(remarks.s + at, "\n");
+		json_array_append_new(out, json_stringn(remarks.s + at, n));
+	}
+	text_free(&remarks);
+	return out;
+}
+
 void automap_show_json(struct text *out, struct arena *a, const struct automap_show *s)
 {
 	const struct automap_answer *r = s->answer;
@@ -379,14 +395,16 @@ void automap_show_json(struct text *out, struct arena *a, const struct automap_s
 		                                       : json_null(),
 		                   "why", r->why);
 	root = json_pack(
-		"{s:s,s:s?,s:o,s:{s:s,s:i},s:{s:o,s:o,s:o,s:o,s:o,s:b,s:o},"
-		"s:{s:o,s:o,s:o,s:b,s:o,s:s,s:o,s:o,s:o,s:o,s:o,s:o},s:o}",
+		"{s:s,s:s?,s:o,s:{s:s,s:i},s:{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:b,s:o},"
+		"s:{s:o,s:o,s:o,s:b,s:o,s:s,s:o,s:o,s:o,s:o,s:o,s:o},s:o,s:o}",
 		"schema", "shardsim/1", "platform", s->platform, "launch",
 		library_json(s->platform ? s->ask->machine : NULL), "program", "name",
 		s->name, "devices", (int)r->best.mesh.ndevices, "totals", "step_s",
 		real(e->step_s, timed), "compute_s", real(e->compute_s, timed),
-		"communication_s", real(e->communication_s, timed), "params_bytes",
-		number(e->params_bytes, true), "peak_bytes", number(e->peak_bytes, true),
+		"communication_s", real(e->communication_s, timed), "exposed_s",
+		real(e->step_s - e->compute_s, timed), "params_bytes",
+		number(e->params_bytes, true), "temp_bytes",
+		number(e->peak_bytes - e->params_bytes, true), "peak_bytes", number(e->peak_bytes, true),
 		"fits", automap_fits(s->ask, e), "bound_s", real(r->bound_s, timed),
 		"automap", "mesh", mesh_json(&r->best.mesh), "placement",
 		r->best.placement ? json_string(r->best.placement) : json_null(),
@@ -395,10 +413,8 @@ void automap_show_json(struct text *out, struct arena *a, const struct automap_s
 		weights_rule(s->ask->graph->weights), "sums",
 		sums_json(&r->best), "experts", experts_json(&r->best), "whole",
 		whole_json(a, s), "tactics", tactics, "device_order", order_json(&r->best),
-		"second", second, "collectives", collectives_json(s));
-	if (s->ask->overlap)
-		json_object_set_new(json_object_get(root, "totals"), "exposed_s",
-		                    real(e->step_s - e->compute_s, timed));
+		"second", second, "collectives", collectives_json(s), "warnings",
+		warnings_json(s));
 	text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
 	text_printf(out, "%s\n", text);
 	free(text);
