@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Of an answer that does not fit, for each time the limit that it is beyond it. */
+/* Of a compromise, for each time the limit that it is beyond it. */
 static const double PENALTY = 10;
 
 static double over(const struct search *s, const struct evaluation *e)
@@ -36,8 +36,8 @@ int search_compare(const struct search *s, const struct evaluation *a,
 	return c ? c : compare_time(a, b);
 }
 
-int search_compare_answers(const struct search *s, const struct evaluation *a,
-                           const struct evaluation *b)
+int search_compare_compromise(const struct search *s, const struct evaluation *a,
+                              const struct evaluation *b)
 {
 	double limit = s->memory_limit_bytes, x = over(s, a), y = over(s, b);
 	int c;
@@ -48,6 +48,11 @@ int search_compare_answers(const struct search *s, const struct evaluation *a,
 	                    b->step_s * (1 + PENALTY * y / limit))
 	          : 0;
 	return c ? c : compare_time(a, b);
+}
+
+bool search_fits(const struct search *s, const struct evaluation *e)
+{
+	return !(over(s, e) > 0);
 }
 
 void actions_copy(struct actions *out, const struct actions *from, struct arena *a)
@@ -120,26 +125,84 @@ int32_t search_state(struct search *s)
 	                       cutting_key(s->key, s->cutting), &fresh);
 }
 
+static void note_best(struct search *s, const struct evaluation *e)
+{
+	int c = !s->found       ? -1
+	        : s->compromise ? search_compare_compromise(s, e, &s->best)
+	                        : search_compare(s, e, &s->best);
+
+	if (c >= 0)
+		return;
+	s->found = true;
+	s->best = *e;
+	s->best_at = s->evaluations;
+	actions_copy(&s->actions, &s->path, s->arena);
+	if (s->better && !s->answer)
+		s->better(s->self, s);
+}
+
+/* The answer, beside the best. */
+static void note_answer(struct search *s, const struct evaluation *e)
+{
+	const struct search by = {.memory_limit_bytes = s->answer->memory_limit_bytes};
+
+	if (search_compare(&by, e, &s->answer->e) >= 0)
+		return;
+	s->answer->e = *e;
+	s->answer->at = s->evaluations;
+	actions_copy(&s->answer->actions, &s->path, s->arena);
+}
+
+static void swap_best(struct search *s, struct search_best *with)
+{
+	const struct search_best now = {
+		s->memory_limit_bytes, s->compromise, s->best, s->actions, s->best_at,
+		s->found};
+
+	s->memory_limit_bytes = with->memory_limit_bytes;
+	s->compromise = with->compromise;
+	s->best = with->e;
+	s->actions = with->actions;
+	s->best_at = with->at;
+	s->found = with->found;
+	*with = now;
+}
+
+void search_aside(struct search *s, double memory_limit_bytes, bool compromise)
+{
+	struct search_best *other = arena_alloc(s->arena, 1, sizeof(*other));
+
+	other->memory_limit_bytes = memory_limit_bytes;
+	other->compromise = compromise;
+	swap_best(s, other);
+	s->answer = other;
+}
+
+void search_aside_no_more(struct search *s)
+{
+	swap_best(s, s->answer);
+	s->answer = NULL;
+}
+
 struct evaluation search_look(struct search *s, bool *fresh)
 {
 	int32_t state = search_state(s);
 	int32_t number = keys_add(s->seen, &state, sizeof(state), fresh);
 	struct evaluation e;
 
-	if (!*fresh)
-		return s->known.at[number];
-	e = evaluate(s->evaluator, s->cutting);
-	s->evaluations++;
-	s->states++;
-	*list_add(&s->known, s->arena) = e;
-	if (s->found && search_compare_answers(s, &e, &s->best) >= 0)
-		return e;
-	s->found = true;
-	s->best = e;
-	s->best_at = s->evaluations;
-	actions_copy(&s->actions, &s->path, s->arena);
-	if (s->better)
-		s->better(s->self, s);
+	if (*fresh) {
+		e = evaluate(s->evaluator, s->cutting);
+		s->evaluations++;
+		s->states++;
+		*list_add(&s->known, s->arena) = e;
+	} else {
+		e = s->known.at[number];
+	}
+	if (*fresh && s->answer)
+		note_answer(s, &e);
+	/* What is known may be new to another limit. */
+	if (*fresh || s->answer)
+		note_best(s, &e);
 	return e;
 }
 

@@ -21,8 +21,7 @@
  *               second
  *
  * The better of two states is the one that fits, or is nearer to it, then the faster one,
- * then the one of less memory; of answers see search_compare_answers. Budgets count evaluations;
- * equal seeds give equal answers.
+ * then the one of less memory. Budgets count evaluations; equal seeds give equal answers.
  */
 #ifndef SHARDSIM_AUTOMAP_SEARCH_H
 #define SHARDSIM_AUTOMAP_SEARCH_H
@@ -61,6 +60,16 @@ struct goal {
 
 enum { GOALS_MAX = 2 * CUT_AXES, SEARCH_STATES_MAX = 1000000 };
 
+/* The best state within a limit; `compromise`: by search_compare_compromise(). */
+struct search_best {
+	double memory_limit_bytes;
+	bool compromise;
+	struct evaluation e;
+	struct actions actions;
+	int64_t at; /* evaluations until it was found */
+	bool found;
+};
+
 struct search {
 	/* Set by the caller. */
 	struct evaluator *evaluator;
@@ -93,6 +102,8 @@ struct search {
 	struct lowered_cuts lowered;   /* of actions on sums */
 	LIST(struct evaluation) known; /* of these */
 	struct actions path;
+	struct search_best *answer; /* from search_aside() on; else NULL */
+	bool compromise;            /* so `best` is the best */
 	bool found, experts; /* experts: there are rows that go to them */
 	bool has_states;     /* some parameters have any */
 	bool with_states;    /* actions cut them alone */
@@ -122,23 +133,35 @@ void search_apply(struct search *s);
 /* Puts the actions of one list, and no others, into another, which is the arena's. */
 void actions_copy(struct actions *out, const struct actions *from, struct arena *a);
 
-/* Returns < 0 if a is better than b, as a step on the way. */
+/*
+ * Returns < 0 if a is better than b: one that fits, or is nearer to it, then the faster one, then that
+ * of less memory.
+ */
 int search_compare(const struct search *s, const struct evaluation *a,
                    const struct evaluation *b);
 
 /*
- * Returns < 0 if a is the better answer: one that fits. Where neither does each takes as much longer
- * as it is beyond the limit, ten times over (the linear penalty of arXiv 2210.06352, 2.2), as the
- * nearest to a limit that nothing keeps may be slow without need.
+ * Returns < 0 if a is the better compromise: one that fits. Where neither does each takes as much longer
+ * as it is beyond the limit, ten times over (the linear penalty of arXiv 2210.06352, 2.2).
  */
-int search_compare_answers(const struct search *s, const struct evaluation *a,
-                           const struct evaluation *b);
+int search_compare_compromise(const struct search *s, const struct evaluation *a,
+                              const struct evaluation *b);
+
+/* Returns whether it is within the limit, or there is none. */
+bool search_fits(const struct search *s, const struct evaluation *e);
 
 /* Returns the number of the state of the cutting, from 0 in the order in which they were met. */
 int32_t search_state(struct search *s);
 
 /* Evaluates the state of the cutting, which s->path led to, unless it is known. */
 struct evaluation search_look(struct search *s, bool *fresh);
+
+/*
+ * From now on the best is that within another limit, or the best compromise, from none on; the answer is
+ * noted beside it, until it is the best again.
+ */
+void search_aside(struct search *s, double memory_limit_bytes, bool compromise);
+void search_aside_no_more(struct search *s);
 
 /*
  * Lists the actions that cut something now, on the axes whose bits are set. The list is

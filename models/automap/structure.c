@@ -5,8 +5,9 @@
  * Others change where parameters are kept (ZeRO): they change no op of the passes, so
  * that what each saves and costs hardly depends on the others. They are ranked once and
  * taken in that order, as many as are needed. Then single actions are left out, added
- * and replaced while that helps, and last values are kept whole that propagation would cut. Where there are few states all of them are looked at
- * instead.
+ * and replaced while that helps, and last values are kept whole that propagation would cut. All that
+ * is done once more beside the best state (search_beside()). Where there are few states all of them are
+ * looked at instead.
  */
 #include "automap/search.h"
 
@@ -24,6 +25,9 @@ enum {
 	POLISH_MAX = 12, /* rounds */
 	SMALL = 50000    /* ways to cut arguments: then all states are looked at */
 };
+
+/* Memory within which is searched once more, of what the best takes. */
+static const double BESIDE = .9;
 
 struct state {
 	struct actions way; /* from the first state */
@@ -271,9 +275,25 @@ static void add_stores(struct search *s, struct evaluation here)
 
 /* --- polishing -------------------------------------------------------------------- */
 
+/* The cut of an action, which is made, along each other axis, too. */
+static void add_like(struct search *s, struct action a)
+{
+	int64_t here = cutting_mark(s->cutting), length = s->path.at.n;
+	bool unused;
+
+	for (int axis = 0; axis < s->cutting->naxes && !search_spent(s); axis++) {
+		struct action also = {a.group, a.dim, axis};
+
+		if (axis != a.axis && action_apply(s, also))
+			search_look(s, &unused);
+		action_undo(s, here, length);
+	}
+}
+
 /*
  * One round: the best state that differs from the best one by an action that is left out,
- * one that is added, or one in the place of another. Returns whether it is better.
+ * one that is added, along other axes as well, or one in the place of another. Returns whether it is
+ * better.
  */
 static bool polish(struct search *s)
 {
@@ -293,6 +313,8 @@ static bool polish(struct search *s)
 		for (int64_t i = 0; i < next.at.n && !search_spent(s); i++) {
 			if (action_apply(s, next.at.at[i]))
 				search_look(s, &unused);
+			if (skip == way.at.n && s->whole)
+				add_like(s, next.at.at[i]);
 			action_undo(s, here, length);
 		}
 		action_undo(s, mark, 0);
@@ -369,15 +391,58 @@ static void explore(struct search *s, bool from_start)
 		finish(&b);
 }
 
+static void explore_all(struct search *s)
+{
+	explore(s, false);
+	if (s->nstart || s->seed)
+		explore(s, true);
+}
+
+static void keep_whole(struct search *s)
+{
+	for (int i = 0; s->whole && i < POLISH_MAX && search_keep_whole(s); i++)
+		polish(s);
+}
+
+/* Whether no state that was seen is faster than the best: no limit was in the way. */
+static bool is_fastest(const struct search *s)
+{
+	for (int64_t i = 0; i < s->known.n; i++)
+		if (s->known.at[i].step_s < s->best.step_s)
+			return false;
+	return true;
+}
+
+/*
+ * Where no limit is in the way all orders of states are one, and the beam holds to those that are
+ * fast from the first cut on; where nothing fits the least memory is one of many states that take
+ * hardly more. All once more, within a tenth less memory than the best takes, or for a compromise of
+ * memory and time, comes to states which single actions do not lead to from the best, and which may be
+ * better than it. Returns whether one is.
+ */
+static bool search_beside(struct search *s)
+{
+	bool fits = search_fits(s, &s->best);
+	int64_t before = s->best_at;
+
+	if (!s->whole || (fits && (s->seed || !is_fastest(s))))
+		return false;
+	search_aside(s, fits ? BESIDE * s->best.peak_bytes : s->memory_limit_bytes, !fits);
+	explore_all(s);
+	keep_whole(s);
+	search_aside_no_more(s);
+	return s->best_at != before;
+}
+
 void search_structure(struct search *s)
 {
 	if (is_small(s))
 		search_all(s, SMALL);
-	if (!s->cuts_complete) {
-		explore(s, false);
-		if (s->nstart || s->seed)
-			explore(s, true);
-	}
-	for (int i = 0; s->whole && i < POLISH_MAX && search_keep_whole(s); i++)
+	if (!s->cuts_complete)
+		explore_all(s);
+	keep_whole(s);
+	if (!s->cuts_complete && search_beside(s)) {
 		polish(s);
+		keep_whole(s);
+	}
 }

@@ -73,7 +73,7 @@ static struct evaluation best_of(const struct search *all, double limit)
 	struct evaluation best = all->known.at[0];
 
 	for (int64_t i = 1; i < all->known.n; i++)
-		if (search_compare_answers(&s, &all->known.at[i], &best) < 0)
+		if (search_compare(&s, &all->known.at[i], &best) < 0)
 			best = all->known.at[i];
 	return best;
 }
@@ -97,7 +97,7 @@ START_TEST(finds_the_best_of_all)
 
 		by = run(STRUCTURE, g, &machine, 1, limits[k] * whole, 0, 1);
 		ck_assert_msg(
-			search_compare_answers(&by, &by.best, &best) == 0,
+			search_compare(&by, &by.best, &best) == 0,
 			"case %d limit %d of %lld states: %.9g s %.9g B, best %.9g s "
 			"%.9g B",
 			_i, k, (long long)all.states, by.best.step_s,

@@ -125,7 +125,7 @@ static struct evaluation best_of_sets(const struct graph *g, struct plain_machin
 				cutting_atomic(s.cutting, v, 0);
 		search_start(&s, arena);
 		ck_assert(search_exhaustive(&s));
-		if (!set || search_compare_answers(&by, &s.best, &best) < 0)
+		if (!set || search_compare(&by, &s.best, &best) < 0)
 			best = s.best;
 	}
 	return best;
@@ -154,13 +154,13 @@ START_TEST(finds_what_to_keep_whole)
 
 		s = run(EXHAUSTIVE, g, &machine, limit, true);
 		ck_assert(s.complete);
-		ck_assert_int_eq(search_compare_answers(&s, &s.best, &wanted), 0);
-		better += search_compare_answers(&s, &wanted, &without) < 0;
+		ck_assert_int_eq(search_compare(&s, &s.best, &wanted), 0);
+		better += search_compare(&s, &wanted, &without) < 0;
 		s = run(STRUCTURE, g, &machine, limit, true);
-		ck_assert_int_eq(search_compare_answers(&s, &s.best, &wanted), 0);
+		ck_assert_int_eq(search_compare(&s, &s.best, &wanted), 0);
 		s = run(MCTS, g, &machine, limit, true);
-		ck_assert_int_le(search_compare_answers(&s, &s.best, &without), 0);
-		random += search_compare_answers(&s, &s.best, &wanted) == 0;
+		ck_assert_int_le(search_compare(&s, &s.best, &without), 0);
+		random += search_compare(&s, &s.best, &wanted) == 0;
 	}
 	ck_assert_int_ge(better, 3);
 	ck_assert_int_ge(random, TOYS - 2);

@@ -33,6 +33,11 @@ bool automap_fits(const struct automap_ask *ask, const struct evaluation *e)
 	return ask->memory_limit_bytes <= 0 || e->peak_bytes <= ask->memory_limit_bytes;
 }
 
+bool automap_fails(const struct automap_ask *ask, const struct automap_answer *answer)
+{
+	return ask->search != SEARCH_NONE && !automap_fits(ask, &answer->best.e);
+}
+
 const char *automap_axis(const struct automap_found *f, int axis)
 {
 	for (int i = 0; i < f->mesh.naxes; i++)

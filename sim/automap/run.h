@@ -69,6 +69,7 @@ struct automap_answer {
 	int64_t evaluations, tried;        /* tried: meshes and placements */
 	int64_t best_at;                   /* evaluations until the best was found */
 	bool complete;                     /* all states of all meshes were seen */
+	bool spent; /* the budget that was asked for ended a search */
 	bool cuts_complete; /* at least those in which no value is kept whole */
 	double bound_s;                    /* 0: nothing is priced */
 };
@@ -88,5 +89,11 @@ bool automap_large_axes(struct mesh *out, const struct mesh *from);
 
 /* Returns whether it fits into the limit. */
 bool automap_fits(const struct automap_ask *ask, const struct evaluation *e);
+
+/*
+ * Returns whether a search was asked for and nothing that it tried fits into the limit. The best is
+ * then what takes the least memory, and is no answer.
+ */
+bool automap_fails(const struct automap_ask *ask, const struct automap_answer *answer);
 
 #endif

@@ -1,5 +1,6 @@
 #include "automap/show.h"
 
+#include "automap/remarks.h"
 #include "automap/words.h"
 #include "base/units.h"
 #include "measure/library.h"
@@ -69,11 +70,24 @@ static void add_limit(struct text *out, double bytes)
 	text_free(&sold);
 }
 
+void automap_show_failure(struct text *out, const struct automap_show *s)
+{
+	text_printf(out, "nothing that was tried fits into ");
+	add_limit(out, s->ask->memory_limit_bytes);
+	text_printf(out, ": the least memory that was found is ");
+	units_print_bytes(out, s->answer->best.e.peak_bytes);
+}
+
 static void add_found(struct text *out, const struct automap_show *s)
 {
 	const struct automap_answer *r = s->answer;
 	const struct evaluation *e = &r->best.e;
 
+	if (automap_fails(s->ask, r)) {
+		text_printf(out, "  ");
+		automap_show_failure(out, s);
+		text_printf(out, ", as follows\n");
+	}
 	if (s->platform) {
 		add_time(out, "step", e->step_s);
 		add_time(out, "  kernels", e->compute_s);
@@ -200,6 +214,20 @@ static void add_shardings(struct text *out, struct arena *a,
 	add_inner(out, a, s);
 }
 
+/* How much there is that was not looked at, of searches that would come to an end. */
+static const char *seen_words(const struct automap_ask *ask,
+                              const struct automap_answer *r)
+{
+	if (ask->search == SEARCH_MCTS)
+		return "";
+	if (ask->search == SEARCH_EXHAUSTIVE && r->cuts_complete)
+		return r->complete ? ", all there are" : ", all that cut arguments alone";
+	if (r->spent)
+		return ", incomplete: the budget ended the search";
+	return ask->search == SEARCH_EXHAUSTIVE ? ", incomplete: there are too many states"
+	                                        : "";
+}
+
 void automap_show_text(struct text *out, struct arena *a, const struct automap_show *s)
 {
 	const struct automap_answer *r = s->answer;
@@ -223,9 +251,7 @@ void automap_show_text(struct text *out, struct arena *a, const struct automap_s
 		            s->ask->mesh      ? ""
 		            : s->ask->machine ? "es and placements"
 		                              : "es",
-		            s->ask->search != SEARCH_EXHAUSTIVE || !r->cuts_complete ? ""
-		            : r->complete ? ", all there are"
-		                          : ", all that cut arguments alone");
+		            seen_words(s->ask, r));
 	add_second(out, s);
 	add_shardings(out, a, s);
 }
@@ -335,6 +361,21 @@ static json_t *collectives_json(const struct automap_show *s)
 	return out;
 }
 
+/* What is remarked on beside the answer, line by line. */
+static json_t *warnings_json(const struct automap_show *s)
+{
+	json_t *out = json_array();
+	struct text remarks = {0};
+
+	automap_remarks(&remarks, s);
+	for (size_t at = 0, n; at < remarks.length; at += n + 1) {
+		n = strcspn(remarks.s + at, "\n");
+		json_array_append_new(out, json_stringn(remarks.s + at, n));
+	}
+	text_free(&remarks);
+	return out;
+}
+
 void automap_show_json(struct text *out, struct arena *a, const struct automap_show *s)
 {
 	const struct automap_answer *r = s->answer;
@@ -354,14 +395,16 @@ void automap_show_json(struct text *out, struct arena *a, const struct automap_s
 		                                       : json_null(),
 		                   "why", r->why);
 	root = json_pack(
-		"{s:s,s:s?,s:o,s:{s:s,s:i},s:{s:o,s:o,s:o,s:o,s:o,s:b,s:o},"
-		"s:{s:o,s:o,s:o,s:b,s:o,s:s,s:o,s:o,s:o,s:o,s:o,s:o},s:o}",
+		"{s:s,s:s?,s:o,s:{s:s,s:i},s:{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:b,s:o},"
+		"s:{s:o,s:o,s:o,s:b,s:o,s:s,s:o,s:o,s:o,s:o,s:o,s:o},s:o,s:o}",
 		"schema", "shardsim/1", "platform", s->platform, "launch",
 		library_json(s->platform ? s->ask->machine : NULL), "program", "name",
 		s->name, "devices", (int)r->best.mesh.ndevices, "totals", "step_s",
 		real(e->step_s, timed), "compute_s", real(e->compute_s, timed),
-		"communication_s", real(e->communication_s, timed), "params_bytes",
-		number(e->params_bytes, true), "peak_bytes", number(e->peak_bytes, true),
+		"communication_s", real(e->communication_s, timed), "exposed_s",
+		real(e->step_s - e->compute_s, timed), "params_bytes",
+		number(e->params_bytes, true), "temp_bytes",
+		number(e->peak_bytes - e->params_bytes, true), "peak_bytes", number(e->peak_bytes, true),
 		"fits", automap_fits(s->ask, e), "bound_s", real(r->bound_s, timed),
 		"automap", "mesh", mesh_json(&r->best.mesh), "placement",
 		r->best.placement ? json_string(r->best.placement) : json_null(),
@@ -370,10 +413,8 @@ void automap_show_json(struct text *out, struct arena *a, const struct automap_s
 		weights_rule(s->ask->graph->weights), "sums",
 		sums_json(&r->best), "experts", experts_json(&r->best), "whole",
 		whole_json(a, s), "tactics", tactics, "device_order", order_json(&r->best),
-		"second", second, "collectives", collectives_json(s));
-	if (s->ask->overlap)
-		json_object_set_new(json_object_get(root, "totals"), "exposed_s",
-		                    real(e->step_s - e->compute_s, timed));
+		"second", second, "collectives", collectives_json(s), "warnings",
+		warnings_json(s));
 	text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
 	text_printf(out, "%s\n", text);
 	free(text);

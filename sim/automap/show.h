@@ -15,6 +15,9 @@ struct automap_show {
 void automap_show_text(struct text *out, struct arena *a, const struct automap_show *s);
 void automap_show_json(struct text *out, struct arena *a, const struct automap_show *s);
 
+/* Writes that nothing fits, and what the least memory is, of an answer that fails (automap_fails()). */
+void automap_show_failure(struct text *out, const struct automap_show *s);
+
 /*
  * Writes the shardings for another system: `jax` a mesh and in_shardings, `sdy` the
  * arguments' attributes of a StableHLO program, `dtensor` a plan for distribute_tensor().

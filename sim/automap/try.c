@@ -171,6 +171,7 @@ static void run_search(struct automap_answer *out, struct automap_found *f,
 	actions_copy(&f->way, &s.actions, a);
 	f->found_at = out->evaluations + s.best_at;
 	out->evaluations += s.evaluations;
+	out->spent |= ask->budget > 0 && s.evaluations >= ask->budget;
 	out->complete &= s.complete;
 	out->cuts_complete &= s.cuts_complete;
 }
@@ -261,7 +262,7 @@ int automap_compare(const struct automap_ask *ask, const struct automap_found *x
 {
 	const struct search s = {.memory_limit_bytes = ask->memory_limit_bytes};
 
-	return search_compare_answers(&s, &x->e, &y->e);
+	return search_compare(&s, &x->e, &y->e);
 }
 
 void automap_keep(struct automap_answer *out, const struct automap_ask *ask,

@@ -178,6 +178,7 @@ struct session {
 	struct machine *machine;
 	struct mesh mesh;
 	struct automap_ask ask;
+	int status; /* of the exit, where there is no error */
 };
 
 static enum status read_count(int64_t *out, const char *option, const char *text,
@@ -374,6 +375,7 @@ static enum status print_answer(struct session *s, const struct automap_answer *
 	const struct options *o = s->o;
 	const struct automap_show show = {
 		s->program.name, s->machine ? s->machine->name : NULL, &s->ask, answer};
+	bool fails = automap_fails(&s->ask, answer);
 	struct text out = {0};
 
 	if (!o->emit || o->output) {
@@ -385,13 +387,20 @@ static enum status print_answer(struct session *s, const struct automap_answer *
 		text_free(&out);
 		out = (struct text){0};
 	}
-	if (o->emit && automap_emit(&out, s->a, o->emit, &show))
+	if (!fails && o->emit && automap_emit(&out, s->a, o->emit, &show))
 		write_text(o->output, &out, e);
 	text_free(&out);
 	out = (struct text){0};
-	if (e->code == OK && o->devices_out)
+	if (!fails && e->code == OK && o->devices_out)
 		write_order(o->devices_out, &answer->best, e);
 	automap_remarks(&out, &show);
+	if (fails && (o->emit || o->devices_out)) {
+		text_printf(&out, "shardsim: ");
+		automap_show_failure(&out, &show);
+		text_printf(&out, "; no %s is written\n",
+		            o->emit ? "sharding" : "order of devices");
+		s->status = EXIT_FAULT;
+	}
 	fwrite(out.s, 1, out.length, stderr);
 	text_free(&out);
 	return e->code;
@@ -480,15 +489,14 @@ int command_automap(int argc, char **argv)
 		.check = check_automap_options,
 		.self = &o,
 	};
-	struct session s = {.o = &o};
+	struct session s = {.o = &o, .status = EXIT_DONE};
 	struct error e = {0};
-	int status = EXIT_DONE;
 
 	command_parse(&syntax, argc, argv);
 	s.a = arena_new();
 	if (run_session(&s, &e) != OK)
-		status = command_misuse(&e);
+		s.status = command_misuse(&e);
 	text_free(&s.program.text);
 	arena_free(s.a);
-	return status;
+	return s.status;
 }

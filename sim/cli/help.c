@@ -176,7 +176,7 @@ static const struct page {
 	 "        --tactic megatron:model --tactic zero3:batch\n"
 	 "  The shape of the mesh, too, and where its axes are on the machine.\n"
 	 "    $ shardsim automap scenarios/models/gpt-24.yaml --device-count 16 \\\n"
-	 "        --platform dgx-a100:2 --memory-limit 4GiB --devices-out order.txt\n"
+	 "        --platform dgx-a100:2 --memory-limit 5GiB --devices-out order.txt\n"
 	 "  For another system.\n"
 	 "    $ shardsim automap scenarios/models/gpt-24.yaml --mesh batch=8,model=4 \\\n"
 	 "        --platform dgx-a100:4 --emit jax -o shardings.py\n"

@@ -46,3 +46,25 @@ for axis in expert stage; do
 done
 shardsim automap scenarios/models/gpt-24.yaml --device-count 8 --platform dgx-a100:1 --tactic expert:expert \
 	2>&1 | grep -A 2 unknown
+# A search that its budget ends says so; so does one of which nothing fits, with the least memory that it
+# found, which is in reach of a limit of its own, and then it writes no answer.
+automap --mesh batch=4,model=4 --platform dgx-a100:2 --search exhaustive --budget 100 | grep found
+automap --mesh batch=4,model=4 --platform dgx-a100:2 --budget 100 | grep found
+automap --mesh batch=8,model=2 --platform dgx-a100:2 --memory-limit 4GiB --devices-out "$TMPDIR/none" \
+	--emit jax -o "$TMPDIR/none" 2>&1 | sed -n '1,3p;/memory  /p;/^shardsim/p'
+automap --mesh batch=8,model=2 --platform dgx-a100:2 --memory-limit 4GiB --emit jax 2>&1 || echo "exit $?"
+ls "$TMPDIR/none" 2>/dev/null
+# Tactics alone are what somebody asked for, whether they fit or not.
+automap --mesh batch=8,model=2 --platform dgx-a100:2 --memory-limit 4GiB --search none --tactic data:batch \
+	--emit sdy | head -n 2
+# What fits into less memory, and what a random search finds, is no faster than what is found without.
+faster() {
+	wanted=$(shardsim automap "$@" --format json | sed -n 's/.*"step_s": //p' | head -n 1)
+	for other in '--memory-limit 6GiB' '--memory-limit 3400MiB' '--memory-limit 505MiB' '--search mcts'; do
+		shardsim automap "$@" $other --format json | sed -n 's/.*"step_s": //p' | head -n 1
+	done | awk -v wanted="$wanted" '$1 + 0 < wanted * (1 - 1e-6) { n++ } END { print NR " others, faster: " n + 0 }'
+}
+faster scenarios/programs/gns-step.hlo --mesh x=2,y=2 --platform tpu-v4:2x2x1
+faster scenarios/programs/attention-step.hlo --mesh x=2,y=2 --platform tpu-v4:2x2x1
+faster scenarios/models/gpt-24.yaml --mesh batch=4,model=4 --platform dgx-a100:2
+faster scenarios/models/gpt-24.yaml --mesh batch=8,model=4 --platform dgx-a100:4
