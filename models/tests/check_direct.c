@@ -3,6 +3,7 @@
  * meshes; check_direct_random.c compares it with who holds what, check_direct_send.c is
  * about the choice among replicas.
  */
+#include "direct_help.h"
 #include "planner/planner.h"
 #include "tests/tests.h"
 
@@ -11,8 +12,6 @@
 #include <check.h>
 
 #define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
-
-extern const struct planner planner_direct;
 
 static struct arena *arena;
 
@@ -46,19 +45,6 @@ static struct problem *problem_of(const struct texts *x)
 	return p;
 }
 
-/* The plan of a problem, checked. */
-static struct plan *plan_of(const struct problem *p, const struct prices *prices)
-{
-	struct plan *plan = NULL;
-	struct text why = {0};
-	enum answer answer = planner_run(&planner_direct, &plan, p, prices, arena, &why);
-
-	ck_assert_msg(answer == ANSWER_PLAN, "%s", why.s);
-	ck_assert_msg(plan_check(plan, &why), "%s", why.s);
-	text_free(&why);
-	return plan;
-}
-
 /* --- by hand ---------------------------------------------------------------------- */
 
 /*
@@ -69,7 +55,7 @@ START_TEST(uneven_tiles_move_by_rows)
 {
 	static const struct texts t = {"f32[7,5]", "x=3",    "y=2",
 	                               NULL,       "P('x')", "P('y')"};
-	const struct plan *plan = plan_of(problem_of(&t), &prices_bytes);
+	const struct plan *plan = direct_plan(arena, problem_of(&t), &prices_bytes);
 	const struct step *s = &plan->step[0];
 	static const struct {
 		int32_t src, dst;
@@ -119,7 +105,8 @@ static const struct {
 
 START_TEST(nothing_travels_that_is_there)
 {
-	const struct plan *plan = plan_of(problem_of(&local[_i].text), &prices_bytes);
+	const struct plan *plan =
+		direct_plan(arena, problem_of(&local[_i].text), &prices_bytes);
 
 	ck_assert_int_eq(plan->nsteps, local[_i].nsteps);
 	if (plan->nsteps)
@@ -134,7 +121,7 @@ START_TEST(device_lists_are_of_their_mesh)
 	static const struct texts t = {"f32[8]", "x=4",    "x=4",
 	                               "4-7",    "P('x')", "{devices=[4]2,0,1,3}"};
 	const struct problem *p = problem_of(&t);
-	const struct plan *plan = plan_of(p, &prices_bytes);
+	const struct plan *plan = direct_plan(arena, p, &prices_bytes);
 	static const int32_t dst[] = {6, 4, 5, 7}; /* of tile 0, 1, 2, 3 */
 
 	ck_assert_int_eq(plan->step[0].ntransfers, 4);
@@ -322,7 +309,7 @@ static const struct {
 START_TEST(catalogue_receives_what_is_lacking)
 {
 	const struct problem *p = problem_of(&catalogue[_i].text);
-	const struct plan *plan = plan_of(p, &prices_bytes);
+	const struct plan *plan = direct_plan(arena, p, &prices_bytes);
 
 	ck_assert_int_eq(plan->nsteps, 1);
 	ck_assert_int_eq(plan->step[0].op, OP_EXCHANGE);
@@ -344,7 +331,7 @@ static const struct texts large[] = {
 START_TEST(large_ones_are_planned)
 {
 	const struct problem *p = problem_of(&large[_i]);
-	const struct plan *plan = plan_of(p, &prices_bytes);
+	const struct plan *plan = direct_plan(arena, p, &prices_bytes);
 
 	ck_assert_int_eq(plan->recv_bytes, p->recv_bound_bytes);
 	if (_i == 3)

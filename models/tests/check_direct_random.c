@@ -2,20 +2,18 @@
  * The planner `direct` on random pairs of layouts, meshes and devices, element by
  * element against who holds what.
  */
+#include "direct_help.h"
 #include "planner/planner.h"
 #include "tests/tests.h"
 
 #include "array/tile.h"
 #include "base/rng.h"
-#include "plan/check.h"
 
 #include <check.h>
 
 #include <string.h>
 
 #define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
-
-extern const struct planner planner_direct;
 
 static struct arena *arena;
 
@@ -36,19 +34,6 @@ static struct problem *problem_of(const struct problem_text *t)
 
 	ck_assert_msg(problem_make(p, arena, t, &e) == OK, "%s: %s", t->array, e.text);
 	return p;
-}
-
-/* The plan of a problem, checked. */
-static struct plan *plan_of(const struct problem *p, const struct prices *prices)
-{
-	struct plan *plan = NULL;
-	struct text why = {0};
-	enum answer answer = planner_run(&planner_direct, &plan, p, prices, arena, &why);
-
-	ck_assert_msg(answer == ANSWER_PLAN, "%s", why.s);
-	ck_assert_msg(plan_check(plan, &why), "%s", why.s);
-	text_free(&why);
-	return plan;
 }
 
 enum { DEVICES_MAX = 16, PLATFORM_MAX = 24, RANKS = 3, EXTENT_MAX = 13 };
@@ -275,7 +260,7 @@ START_TEST(every_device_receives_what_it_lacks)
 
 		arena_reset(arena);
 		p = random_problem(r);
-		plan = plan_of(p, &prices_bytes);
+		plan = direct_plan(arena, p, &prices_bytes);
 		ck_assert_int_le(plan->nsteps, 1);
 		ck_assert_int_eq(plan->recv_bytes, p->recv_bound_bytes);
 		compare_elements(p, plan);

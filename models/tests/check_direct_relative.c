@@ -3,16 +3,14 @@
  * what; that a mesh which is turned has the same messages; and that `direct` is never dearer
  * for them.
  */
+#include "direct_help.h"
 #include "planner/send/relative.h"
 #include "planner/send/sources.h"
 #include "tests/tests.h"
 
-#include "plan/check.h"
 #include "price/price.h"
 
 #include <check.h>
-
-extern const struct planner planner_direct;
 
 static const struct link ici = {.bandwidth_Bps = 45e9, .latency_s = 1e-6};
 static const struct device device = {.memory_Bps = 8e11, .launch_s = 5e-6};
@@ -41,24 +39,11 @@ static const struct problem *problem_of(const char *mesh, const char *from,
 	return p;
 }
 
-/* The plan of a problem, checked. */
-static struct plan *plan_of(const struct problem *p, const struct prices *prices)
-{
-	struct plan *plan = NULL;
-	struct text why = {0};
-	enum answer answer = planner_run(&planner_direct, &plan, p, prices, arena, &why);
-
-	ck_assert_msg(answer == ANSWER_PLAN, "%s", why.s);
-	ck_assert_msg(plan_check(plan, &why), "%s", why.s);
-	text_free(&why);
-	return plan;
-}
-
 /* The boxes of the plan by bytes, with the tilemap that says who holds what. */
 static const struct step *boxes_of(const struct problem *p, struct tilemap *map,
                                    struct holders *holders)
 {
-	const struct plan *plan = plan_of(p, &prices_bytes);
+	const struct plan *plan = direct_plan(arena, p, &prices_bytes);
 
 	*map = tilemap_make(&p->from, &p->mesh, &p->array.shape, arena);
 	*holders = holders_of(map, &p->from, arena);
@@ -218,7 +203,8 @@ START_TEST(turned_meshes_have_the_same_messages)
 		machine_torus(arena, 3, (int32_t[]){4, 4, 4}, wrap, ici, device);
 	struct pricer *pricer = pricer_new(m, NULL);
 	struct prices prices = pricer_prices(pricer);
-	const struct plan *plan = plan_of(
+	const struct plan *plan = direct_plan(
+		arena,
 		problem_of("x=4,y=4,z=4", "P(('x','y'),None)", "P(None,('x','y'))"),
 		_i ? &prices : &prices_bytes);
 
@@ -260,7 +246,7 @@ START_TEST(never_dearer_than_spread)
 	for (int i = 0; i < NCASES; i++) {
 		const struct problem *p =
 			problem_of("x=4,y=2,z=8", cases[i].from, cases[i].to);
-		struct plan *plan = plan_of(p, &prices);
+		struct plan *plan = direct_plan(arena, p, &prices);
 		int order = price_compare(prices.plan(prices.self, plan),
 		                          spread_price(p, &prices));
 

@@ -2,11 +2,11 @@
  * Spreading boxes over replicas, against all ways of spreading them, and the prices of
  * paths that decide it.
  */
+#include "direct_help.h"
 #include "planner/send/send.h"
 #include "tests/tests.h"
 
 #include "base/rng.h"
-#include "plan/check.h"
 #include "price/price.h"
 
 #include <check.h>
@@ -14,8 +14,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-extern const struct planner planner_direct;
 
 static struct arena *arena;
 
@@ -36,19 +34,6 @@ static struct problem *problem_of(const struct problem_text *t)
 
 	ck_assert_msg(problem_make(p, arena, t, &e) == OK, "%s: %s", t->array, e.text);
 	return p;
-}
-
-/* The plan of a problem, checked. */
-static struct plan *plan_of(const struct problem *p, const struct prices *prices)
-{
-	struct plan *plan = NULL;
-	struct text why = {0};
-	enum answer answer = planner_run(&planner_direct, &plan, p, prices, arena, &why);
-
-	ck_assert_msg(answer == ANSWER_PLAN, "%s", why.s);
-	ck_assert_msg(plan_check(plan, &why), "%s", why.s);
-	text_free(&why);
-	return plan;
 }
 
 /* --- spreading -------------------------------------------------------------------- */
@@ -240,7 +225,7 @@ START_TEST(nodes_serve_themselves)
 	struct pricer *pricer = pricer_new(m, NULL);
 	struct prices prices = pricer_prices(pricer);
 	const struct problem *p = problem_of(&t);
-	const struct plan *plan = plan_of(p, &prices);
+	const struct plan *plan = direct_plan(arena, p, &prices);
 
 	ck_assert_int_gt(plan->step[0].ntransfers, 0);
 	for (int64_t i = 0; i < plan->step[0].ntransfers; i++)

@@ -1,0 +1,235 @@
+#include "collective/nccl.h"
+#include "nccl_help.h"
+#include "tests/tests.h"
+
+#include <check.h>
+
+#include <math.h>
+
+/*
+ * Who calls a collective, and sends and receives by themselves, against figures worked out by
+ * hand: nodes of equally many GPUs, W a GPU's port on NVLINK, N its NIC, both of
+ * collective_help.c.
+ */
+
+#define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
+
+static const struct {
+	int32_t nodes, gpus;
+} shapes[] = {{1, 3}, {1, 5}, {1, 8}, {2, 3}, {2, 8}, {3, 5}, {3, 1}, {5, 1}, {4, 2}};
+
+static const double sizes[] = {9, 48 * 1024 + 1, 1e9};
+
+/*
+ * Whom XLA calls: a launch of 9.7 us and 1.3 us for a step of LL, or what the platform's
+ * step makes of NCCL's 0.6 where that is more; buffers that switches do not read; on Hopper
+ * wires 1.33 times slower for two, 1.07 for four, and 1.14 where devices reduce. Eager calls
+ * of the platform's launch take 4.1 us more, MPI's 29 us.
+ */
+START_TEST(callers)
+{
+	static const struct {
+		int cc, gpus;
+		enum op op;
+		double slow;
+	} row[] = {
+		{90, 2, OP_ALL_GATHER, 1.33},         {90, 4, OP_ALL_GATHER, 1.07},
+		{90, 8, OP_ALL_GATHER, 1},            {90, 8, OP_REDUCE_SCATTER, 1.14},
+		{90, 2, OP_REDUCE_SCATTER, 1.33 * 1.14}, {100, 2, OP_ALL_GATHER, 1},
+		{100, 8, OP_REDUCE_SCATTER, 1},       {80, 4, OP_REDUCE_SCATTER, 1},
+	};
+	struct lowered l;
+	struct machine *m;
+
+	for (int i = 0; i < COUNT(row); i++) {
+		int n = row[i].gpus;
+		double w = row[i].slow * 2e9 * (n - 1) / n / nvlink.bandwidth_Bps;
+		double steps_us = 1.8 + (n - 1) * 3.4 * STEP;
+
+		m = tuned(1, n, row[i].cc);
+		m->launch = LAUNCH_XLA;
+		l = lowered_all(m, row[i].op, 2e9);
+		ck_assert_str_eq(l.algorithm, "ring");
+		ck_assert_str_eq(l.protocol, "simple");
+		near(seconds_of(m, &l),
+		     9.7e-6 + 1e-6 * steps_us + w + 2 * sqrt(w * FILL_S), "large");
+	}
+	m = tuned(1, 5, 100);
+	m->launch = LAUNCH_XLA;
+	m->forced.protocol = "ll";
+	l = lowered_all(m, OP_ALL_GATHER, 5);
+	near(seconds_of(m, &l),
+	     9.7e-6 + 4e-6 * fmax(1.3, 0.6 * STEP) + 8 / nvlink.bandwidth_Bps +
+	             2 * sqrt(8 / nvlink.bandwidth_Bps * FILL_S),
+	     "small");
+	m->forced.protocol = NULL;
+	near(lowered_all(m, OP_ALL_TO_ALL, 5).launch_s, 9.7e-6, "one launch");
+	m->launch = LAUNCH_EAGER;
+	near(lowered_all(m, OP_ALL_GATHER, 5).launch_s, device.launch_s + 4.1e-6, "eager");
+	m->launch = LAUNCH_MPI;
+	near(lowered_all(m, OP_ALL_GATHER, 5).launch_s, device.launch_s + 29e-6, "mpi");
+}
+END_TEST
+
+/*
+ * An all-to-all has 15 us more from XLA where one process runs all of its devices, and so has an
+ * exchange of several peers, but not one of pairs, which is a permute of the compiler.
+ */
+START_TEST(callers_of_sends)
+{
+	for (int gpus = 16; gpus <= 17; gpus++) {
+		struct machine *m = tuned(1, gpus, 100);
+		struct lowered l = lowered_all(m, OP_ALL_TO_ALL, 16 * 17);
+		double process_s = seconds_of(m, &l) - l.launch_s;
+
+		m->launch = LAUNCH_XLA;
+		l = lowered_all(m, OP_ALL_TO_ALL, 16 * 17);
+		near(seconds_of(m, &l) - l.launch_s,
+		     process_s + (gpus == 16 ? 15e-6 : 0), "all-to-all");
+	}
+}
+END_TEST
+
+/* What the first step of Simple takes longer than that of LL, in a node and across. */
+#define SIMPLE_S (1e-6 * (8.4 - 6.6 + (3.4 - 0.6) * STEP))
+#define FAR_SIMPLE_S (1e-6 * (8.4 - 6.6 + (14 - 2.7) * NET_STEP))
+
+/*
+ * An all-to-all of S: inside S(g-1)/n and the same for each other node (what is for the
+ * other rails there), across S(n-g)/n over the share of a NIC; no fill across nodes.
+ */
+START_TEST(all_to_all_times)
+{
+	int32_t m = shapes[_i].nodes, g = shapes[_i].gpus, n = m * g;
+
+	for (int i = 0; i < COUNT(sizes); i++) {
+		struct machine *machine = tuned(m, g, 90);
+		struct lowered l;
+		double w = sizes[i] * (g - 1) / n * m / nvlink.bandwidth_Bps, fill_s = 0;
+		double peers_s = (g - 1) * SEND_S + (n - g) * NET_SEND_S;
+		/* Of one node those above 512 KiB take Simple, of several above 16 KiB. */
+		double simple_s = m > 1 && sizes[i] / n > 16384     ? FAR_SIMPLE_S
+		                  : m == 1 && sizes[i] / n > 524288 ? SIMPLE_S
+		                                                    : 0;
+		double route_s = 2 * (m > 1 ? nic.latency_s : nvlink.latency_s);
+
+		machine->tuning.value[TUNING_CHANNEL_BPS] = 0;
+		l = lowered_all(machine, OP_ALL_TO_ALL, sizes[i]);
+		if (m == 1)
+			fill_s = 2 * sqrt(w * FILL_S);
+		w = fmax(w, sizes[i] * (n - g) / n / SHARE / nic.bandwidth_Bps);
+		ck_assert_str_eq(l.algorithm, "sends");
+		ck_assert_str_eq(l.protocol, "simple");
+		near(seconds_of(machine, &l),
+		     device.launch_s + fmax(peers_s + simple_s, route_s) + w + fill_s,
+		     "sends");
+	}
+}
+END_TEST
+
+/*
+ * Sends of an all-to-all inside a node share 32 channels: four each among 8 devices, one each
+ * among 40, of which 32 run at once. Up to 512 KiB to each peer takes LL, a quarter as fast.
+ */
+START_TEST(all_to_all_channels)
+{
+	static const double KiB = 1024;
+	static const struct {
+		int gpus;
+		double KiBs, least; /* of a channel's seconds for 1 KiB */
+		bool simple;
+	} row[] = {
+		{8, 512, 4 * 512 / 4., false},
+		{8, 513, 513 / 4., true},
+		{40, 512, 4 * 512 * 39 / 32., false},
+		{40, 640, 640 * 39 / 32., true},
+	};
+
+	for (int i = 0; i < COUNT(row); i++) {
+		double n = row[i].gpus, bytes = row[i].KiBs * KiB;
+		double w = bytes * (n - 1) / nvlink.bandwidth_Bps;
+		struct machine *m = tuned(1, row[i].gpus, 100);
+		struct lowered l;
+
+		m->tuning.value[TUNING_CHANNEL_BPS] = CHANNEL_BPS / 8;
+		l = lowered_all(m, OP_ALL_TO_ALL, n * bytes);
+		near(seconds_of(m, &l),
+		     device.launch_s + (n - 1) * SEND_S + (row[i].simple ? SIMPLE_S : 0) +
+		             row[i].least * KiB / (CHANNEL_BPS / 8) + 2 * sqrt(w * FILL_S),
+		     "channels");
+	}
+}
+END_TEST
+
+/*
+ * What n - 1 peers wait for one another, n = 40: 39 x 38 / 2 times 1 us. Beside it the wires of
+ * small messages, 39 x 4 KiB at a quarter of 32 channels, are nothing; those of large ones come
+ * on top.
+ */
+START_TEST(sends_wait)
+{
+	static const double bytes[] = {4 * 1024., 1024 * 1024.};
+
+	for (int i = 0; i < 2; i++) {
+		struct machine *m = tuned(1, 40, 100);
+		double before_s, wait_s = 741e-6, w = 39 * bytes[i] / nvlink.bandwidth_Bps;
+		struct lowered l;
+
+		l = lowered_all(m, OP_ALL_TO_ALL, 40 * bytes[i]);
+		before_s = seconds_of(m, &l);
+		m->tuning.value[TUNING_SEND_WAIT_S] = 1e-6;
+		l = lowered_all(m, OP_ALL_TO_ALL, 40 * bytes[i]);
+		near(seconds_of(m, &l),
+		     i ? before_s + wait_s
+		       : device.launch_s + 39 * SEND_S + wait_s + 2 * sqrt(w * FILL_S),
+		     "waits");
+	}
+}
+END_TEST
+
+/*
+ * A ring's step passes V/n on. From 16 KiB on each of its crossings, 2(m-1) in an all-reduce,
+ * takes 100 us, beside which these wires are nothing; at 1 GiB per step the wires hide it.
+ */
+START_TEST(large_messages_meet)
+{
+	static const struct {
+		double each; /* bytes */
+		bool meets;
+	} row[] = {{16383, false}, {16384, true}, {1024. * 1024 * 1024, false}};
+
+	for (int i = 0; i < COUNT(row); i++) {
+		struct machine *m = tuned(4, 2, 80);
+		double before_s, after_s;
+		struct lowered l;
+
+		m->forced = (struct forced){.algorithm = "ring", .protocol = "simple"};
+		l = lowered_all(m, OP_ALL_REDUCE, 8 * row[i].each);
+		before_s = seconds_of(m, &l);
+		m->tuning.value[TUNING_NET_RENDEZVOUS_S] = 1e-3;
+		l = lowered_all(m, OP_ALL_REDUCE, 8 * row[i].each);
+		after_s = seconds_of(m, &l);
+		if (row[i].meets)
+			near(after_s - before_s, 6e-3 - 2 * 16384 * 7 / 2 / nic.bandwidth_Bps,
+			     "meets");
+		else
+			near(after_s, before_s, "eager or hidden");
+	}
+}
+END_TEST
+
+Suite *tests(void)
+{
+	Suite *suite = suite_create("nccl sends");
+	TCase *c = tcase_create("sends");
+
+	tcase_add_checked_fixture(c, setup, teardown);
+	tcase_add_test(c, callers);
+	tcase_add_test(c, callers_of_sends);
+	tcase_add_loop_test(c, all_to_all_times, 0, COUNT(shapes));
+	tcase_add_test(c, all_to_all_channels);
+	tcase_add_test(c, sends_wait);
+	tcase_add_test(c, large_messages_meet);
+	suite_add_tcase(suite, c);
+	return suite;
+}
