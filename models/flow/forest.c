@@ -446,6 +446,7 @@ bool forest_make(struct forest *out, const struct network *network,
 	growth_room(&f);
 	done = send_all(&f);
 	heap_free(&f.heap);
-	close_gaps(out);
+	if (done)
+		close_gaps(out);
 	return done;
 }

@@ -44,9 +44,10 @@ static void join_atoms(struct types_between *t, const struct mesh *m,
 	t->pieces.n = 0;
 	for (int i = 0; i < prime->n; i++) {
 		struct atom atom = prime->atom[i];
-		struct atom *last = &t->pieces.atom[t->pieces.n - 1];
+		struct atom *last =
+			t->pieces.n > 0 ? &t->pieces.atom[t->pieces.n - 1] : NULL;
 
-		if (t->pieces.n > 0 && axis_of(m, atom) == axis_of(m, *last) &&
+		if (last && axis_of(m, atom) == axis_of(m, *last) &&
 		    are_together(&t->from, i - 1, i) && are_together(&t->to, i - 1, i))
 			*last = (struct atom){atom.stride, last->size * atom.size};
 		else

@@ -32,11 +32,14 @@ static double share(const struct curve_point *x, const struct curve_point *y,
 double curve_s(const struct curve *c, double bytes)
 {
 	int64_t n = below(c, bytes);
-	const struct curve_point *p = c->point.at + n - 1;
+	const struct curve_point *p;
 
-	if (n && p->bytes == bytes)
+	if (!n)
+		return -1;
+	p = c->point.at + n - 1;
+	if (p->bytes == bytes)
 		return p->s;
-	if (!n || !p->straight)
+	if (!p->straight)
 		return -1;
 	return p->s + share(p, p + 1, bytes) * (p[1].s - p->s);
 }

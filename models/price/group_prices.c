@@ -68,7 +68,8 @@ static int32_t number_of(struct group_prices *p, struct even_shape shape,
 	key[0] = shape.nodes;
 	key[1] = shape.per_node;
 	key[2] = g.size;
-	memcpy(key + 3, g.ids, n * sizeof(*key));
+	if (n)
+		memcpy(key + 3, g.ids, n * sizeof(*key));
 	number = keys_add(&p->groups, key, (n + 3) * sizeof(*key), fresh);
 	if (!*fresh)
 		return number;

@@ -401,7 +401,8 @@ static enum status print_answer(struct session *s, const struct automap_answer *
 		            o->emit ? "sharding" : "order of devices");
 		s->status = EXIT_FAULT;
 	}
-	fwrite(out.s, 1, out.length, stderr);
+	if (out.length)
+		fwrite(out.s, 1, out.length, stderr);
 	text_free(&out);
 	return e->code;
 }

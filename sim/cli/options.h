@@ -79,8 +79,8 @@ extern const struct option_row library_table[];
 #define LAUNCH_ROW(type, member)                                                               \
 	{"launch", 0, "process|single|graph|xla|eager|mpi",                                    \
          "who calls collectives: one process per device, one for all, a captured graph, "      \
-         "a program of XLA (default for plans and programs on GPUs whose calls by it were "    \
-         "timed; else process), PyTorch, or MPI",                                              \
+         "a program of XLA (on TPUs always; the default of plans and programs on GPUs whose "  \
+         "calls by it were timed; else process), PyTorch, or MPI",                             \
          .at = offsetof(type, member)}
 
 /* Who calls it, alone, for a struct library_text. */

@@ -50,7 +50,7 @@ static void check_arguments(void *self, const struct argp_state *state)
 		argp_error(
 			state,
 			"--resume goes without suites, platforms, settings, planners, "
-			"clocks and --out: DIR has them");
+			"clocks, --launch and --out: DIR has them");
 }
 
 /* --- telling ------------------------------------------------------------------------ */

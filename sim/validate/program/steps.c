@@ -82,6 +82,7 @@ static enum status read_word(struct table_reader *r, int64_t row, enum column k,
 	for (int i = 0; text && words[i]; i++) {
 		if (!strcmp(words[i], text)) {
 			*out = i;
+			text_free(&all);
 			return OK;
 		}
 		text_printf(&all, "%s%s", i ? ", " : "", words[i]);
