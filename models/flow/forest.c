@@ -68,7 +68,7 @@ static void join(struct growth *f, int32_t device, double bytes, int32_t *left)
 		growth_send(f, d, bytes);
 		growth_note(f, d);
 	}
-	for (int32_t i = 0; i<f->nlist && * left> 0; i++)
+	for (int32_t i = 0; i < f->nlist && *left > 0; i++)
 		growth_again(f, f->list[i], bytes);
 }
 

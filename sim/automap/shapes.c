@@ -103,12 +103,13 @@ static enum status try_candidate(struct shapes *s, struct candidate *c, bool bri
 	return automap_try(s->out, &c->f, s->a, s->ask, budget, c->seed, s->e);
 }
 
-/* The number of the best candidate from `first` on that is not among those `taken`; -1: none. */
-static int64_t best_of(const struct shapes *s, int64_t first, const bool *taken)
+/* The number of the best candidate in [first, end) that is not among those `taken`; -1: none. */
+static int64_t best_of(const struct shapes *s, int64_t first, int64_t end,
+                       const bool *taken)
 {
 	int64_t best = -1;
 
-	for (int64_t i = first; i < s->list.n; i++)
+	for (int64_t i = first; i < end; i++)
 		if (!taken[i] && (best < 0 || automap_compare(s->ask, &s->list.at[i].f,
 		                                              &s->list.at[best].f) < 0))
 			best = i;
@@ -121,7 +122,7 @@ static enum status go_on(struct shapes *s, int64_t first, int64_t n)
 	bool *taken = arena_alloc(s->a, (size_t)s->list.n + 1, sizeof(*taken));
 
 	for (; n > 0; n--) {
-		int64_t best = best_of(s, first, taken);
+		int64_t best = best_of(s, first, s->list.n, taken);
 
 		if (best < 0)
 			break;
@@ -172,10 +173,11 @@ static void split(struct shapes *s, const struct candidate *from, int axis, int 
 /* All splits of the best meshes. */
 static void add_splits(struct shapes *s)
 {
-	bool *taken = arena_alloc(s->a, (size_t)s->list.n + 1, sizeof(*taken));
+	int64_t whole = s->list.n;
+	bool *taken = arena_alloc(s->a, (size_t)whole + 1, sizeof(*taken));
 
 	for (int k = 0; k < SPLIT; k++) {
-		int64_t best = best_of(s, 0, taken);
+		int64_t best = best_of(s, 0, whole, taken);
 		struct candidate from;
 
 		if (best < 0)
@@ -201,7 +203,7 @@ static enum status run_last(struct shapes *s)
 	struct candidate *best;
 	struct actions way;
 
-	best = &s->list.at[best_of(s, 0, taken)];
+	best = &s->list.at[best_of(s, 0, s->list.n, taken)];
 	way = best->f.way;
 	ask.whole = true;
 	return automap_try(s->out, &best->f, s->a, &ask, ask.budget, &way, s->e);
