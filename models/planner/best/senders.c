@@ -165,16 +165,16 @@ int best_copies(const struct problem *p, const struct layout *l)
 	return places_of(&p->mesh, l).ncopies;
 }
 
-/* Returns the place, not a copy, whose coordinate is added in a copy place, or -1. */
+/* Returns the place, not a copy, of which a choice takes something, or -1. */
 static int mixed_place(const struct places *places, int copy, uint32_t choice)
 {
 	int next = 0;
+	uint32_t left = (choice + 1) / 2;
 
-	for (int i = 0; i < places->n && choice > 0; i++) {
+	for (int i = 0; i < places->n && left > 0; i++) {
 		if (next < places->ncopies && places->copy[next] == i)
 			next++;
-		else if (places->place[i].size == places->place[copy].size &&
-		         --choice == 0)
+		else if (places->place[i].size == places->place[copy].size && --left == 0)
 			return i;
 	}
 	return -1;
@@ -194,13 +194,15 @@ static void senders_mixed(struct plan *p, int step, struct transfer *transfer,
 
 		for (int k = 0; k < places.ncopies; k++, rest /= SENDERS_BASE) {
 			struct place c = places.place[places.copy[k]];
-			int other = mixed_place(&places, places.copy[k],
-			                        rest % SENDERS_BASE);
+			uint32_t choice = rest % SENDERS_BASE;
+			int other = mixed_place(&places, places.copy[k], choice);
 			int32_t to = place_coordinate(c, dst);
 
 			if (other >= 0)
-				to = (to + place_coordinate(places.place[other], dst)) %
-				     c.size;
+				to += place_coordinate(places.place[other], dst);
+			if (other >= 0 && choice % 2 == 0) /* how far they are apart */
+				to += c.size - place_coordinate(places.place[other], src);
+			to %= c.size;
 			src += (to - place_coordinate(c, src)) * c.stride;
 		}
 		transfer[i].src = mesh_device(m, src);

@@ -17,9 +17,11 @@ enum { BEST_PATHS_MAX = 1 << 16 };
  * Ways to choose senders. SENDERS_RULE goes by numbers alone, as plan_permute and
  * plan_exchange_axes do; SENDERS_PATHS by an assignment with the prices of paths. With
  * numbers from SENDERS_MIXED on, the sender of an exchange has, in the k-th digit of
- * the device number that tells copies of a tile apart, the sum of the receiver's
- * coordinates in that digit and in one of equal size that is none of these. The k-th
- * digit of number - SENDERS_MIXED to the base of SENDERS_BASE says which, 0 being none.
+ * the device number that tells copies of a tile apart, the receiver's coordinate, to which
+ * comes something of a digit of equal size that is none of these. The k-th digit of number -
+ * SENDERS_MIXED to the base of SENDERS_BASE says what: 0 nothing, 2i - 1 the receiver's
+ * coordinate in the i-th of them, 2i how far the receiver is from the sender there, which
+ * turns with the mesh (planner/send/relative.h).
  * So the messages of one receiver come from several directions and all copies send
  * alike.
  */
