@@ -20,6 +20,7 @@
 #include <string.h>
 
 static struct arena *arena;
+static int seq = 8192; /* tokens of a sequence */
 
 static void setup(void)
 {
@@ -28,10 +29,11 @@ static void setup(void)
 
 static void teardown(void)
 {
+	seq = 8192;
 	arena_free(arena);
 }
 
-enum { DP_AXIS, TP_AXIS, BATCH = 2 * 8, SEQ = 8192 };
+enum { DP_AXIS, TP_AXIS, BATCH = 2 * 8 };
 
 struct llama {
 	const char *name;
@@ -48,7 +50,7 @@ static const char *phase(const char *name)
 
 static void put(struct text *t, const char *name, int n, const char *op)
 {
-	text_printf(t, "  %%%s = bf16[%d,%d,%d] %s%s\n", name, BATCH, SEQ, n, op,
+	text_printf(t, "  %%%s = bf16[%d,%d,%d] %s%s\n", name, BATCH, seq, n, op,
 	            strstr(op, "parameter") ? "" : phase(name));
 }
 
@@ -60,7 +62,7 @@ static void put_dot(struct text *t, const char *name, int n, const char *x,
 		t,
 		"  %%%s = bf16[%d,%d,%d] dot(%%%s, %%%s), lhs_contracting_dims={2}, "
 		"rhs_contracting_dims={%d}%s\n",
-		name, BATCH, SEQ, n, x, w, back, phase(name));
+		name, BATCH, seq, n, x, w, back, phase(name));
 }
 
 /* The gradient of a weight, which is added up as f32, and the new weight. */
@@ -82,7 +84,7 @@ static void put_update(struct text *t, const char *w, int k, int n, const char *
 static void put_heads(struct text *t, const char *name, int heads, const char *x)
 {
 	text_printf(t, "  %%%s = bf16[%d,%d,%d,128] reshape(%%%s)%s\n", name, BATCH,
-	            SEQ, heads, x, phase(name));
+	            seq, heads, x, phase(name));
 }
 
 static const char *attention_of(const struct llama *m)
@@ -106,7 +108,7 @@ static void put_forward(struct text *t, const struct llama *m)
 	text_printf(t,
 	            "  %%oh = bf16[%d,%d,%d,128] custom-call(%%qh, %%kh, %%vh), "
 	            "custom_call_target=\"te_fused_attn_forward_ffi\", %s\n",
-	            BATCH, SEQ, h / 128, attention_of(m));
+	            BATCH, seq, h / 128, attention_of(m));
 	put(t, "o", h, "reshape(%oh)");
 	put_dot(t, "p", h, "o", "wo", false);
 	put(t, "y1", h, "add(%x, %p)");
@@ -128,14 +130,14 @@ static void put_attention_back(struct text *t, const struct llama *m)
 	            "bf16[%d,%d,%d,128]) custom-call(%%qh, %%kh, %%vh, %%oh, %%doh), "
 	            "custom_call_target=\"te_fused_attn_backward_ffi\", %s, "
 	            "metadata={op_name=\"backward/custom-call\"}\n",
-	            BATCH, SEQ, h, BATCH, SEQ, kv, BATCH, SEQ, kv, attention_of(m));
+	            BATCH, seq, h, BATCH, seq, kv, BATCH, seq, kv, attention_of(m));
 	for (int i = 0; i < 3; i++) {
 		const char *part = arena_printf(arena, "d%c", "qkv"[i]);
 
 		text_printf(t,
 		            "  %%%sh = bf16[%d,%d,%d,128] get-tuple-element(%%back), "
 		            "index=%d\n",
-		            part, BATCH, SEQ, i ? kv : h, i);
+		            part, BATCH, seq, i ? kv : h, i);
 		put(t, part, i ? m->kv : m->h,
 		    arena_printf(arena, "reshape(%%%sh)", part));
 	}
@@ -193,8 +195,8 @@ static const char *layer(const struct llama *m)
 	text_printf(&t, "  ROOT %%t = (");
 	for (int i = 0; i < 7; i++)
 		text_printf(&t, "bf16[%d,%d], ", w[i].k, w[i].n);
-	text_printf(&t, "bf16[%d,%d,%d], bf16[%d,%d,%d]) tuple(", BATCH, SEQ, h, BATCH,
-	            SEQ, h);
+	text_printf(&t, "bf16[%d,%d,%d], bf16[%d,%d,%d]) tuple(", BATCH, seq, h, BATCH,
+	            seq, h);
 	for (int i = 0; i < 7; i++)
 		text_printf(&t, "%%u%s, ", w[i].name);
 	text_printf(&t, "%%y, %%dx)\n}\n");
@@ -271,6 +273,9 @@ static void set(struct cutting *c, const char *y, const char *dx, const char *w,
 /* Those by tokens; norms that are whole. */
 enum { QKV = 1, WO = 2, UP = 4, DOWN = 8, NORM1 = 16, NORM2 = 32, PLANS = 64 };
 
+/* Beside a plan: gathers of weights take no time, as where all of them are prefetched. */
+enum { PREFETCHED = PLANS };
+
 /* A ring over one axis. `bytes` are those on a device before it. */
 static double ring_s(const struct plain_machine *m, enum op op, int axis, double bytes)
 {
@@ -308,6 +313,14 @@ static double collective_s(void *self, const struct collective_ask *ask)
 	return s;
 }
 
+static double prefetched_s(void *self, const struct collective_ask *ask)
+{
+	bool batched =
+		cuts_at(&ask->from, DP_AXIS) == 0 && cuts_at(&ask->to, DP_AXIS) == 0;
+
+	return ask->op == OP_ALL_GATHER && !batched ? 0 : collective_s(self, ask);
+}
+
 static int32_t made_by(const struct graph *g, const char *name)
 {
 	const struct graph_op *o = &g->op.at[op_named(g, name)];
@@ -338,7 +351,7 @@ static struct evaluation price(const struct graph *g, int plan, double network_B
 
 	m.link_Bps[DP_AXIS] = network_Bps;
 	prices.kernel = kernel_s;
-	prices.collective = collective_s;
+	prices.collective = plan & PREFETCHED ? prefetched_s : collective_s;
 	cut_batch(c);
 	if (plan & NORM1)
 		cutting_atomic(c, made_by(g, "n1"), TP_AXIS);
@@ -360,11 +373,12 @@ static struct evaluation price(const struct graph *g, int plan, double network_B
 	return evaluate(&e, c);
 }
 
-static int best_plan(const struct graph *g, double network_Bps, int without)
+/* Of the plans without some of these; `first` is 0 or PREFETCHED. */
+static int best_plan(const struct graph *g, double network_Bps, int first, int without)
 {
-	int best = 0;
+	int best = first;
 
-	for (int plan = 1; plan < PLANS; plan++)
+	for (int plan = first + 1; plan < first + PLANS; plan++)
 		if (!(plan & without) && price(g, plan, network_Bps).step_s <
 		                                 price(g, best, network_Bps).step_s)
 			best = plan;
@@ -392,8 +406,30 @@ START_TEST(published_plans_of_a_node)
 	ck_assert_double_eq(megatron.count[COUNT_SCATTER], 4);
 	/* Of each weight between nodes, which takes no time. */
 	ck_assert_double_eq(megatron.count[COUNT_REDUCE], 7);
-	ck_assert_int_eq(best_plan(g, ONE_NODE, QKV), published);
-	ck_assert_int_eq(best_plan(g, ONE_NODE, 0), published | QKV);
+	ck_assert_int_eq(best_plan(g, ONE_NODE, 0, QKV), published);
+	ck_assert_int_eq(best_plan(g, ONE_NODE, 0, 0), published | QKV);
+}
+END_TEST
+
+/*
+ * The page's summary at its crossover, where a projection's width is the number of tokens, 16,384 of
+ * two sequences of 8,192: with weights gathered ahead of time the best of all plans of a node are by
+ * tokens everywhere for 8B, for half the tokens so in attention and Megatron's in its MLP, 14,336
+ * wide, and that for 70B, whose MLP is 28,672 wide.
+ */
+START_TEST(published_crossover)
+{
+	static const struct {
+		int of, seq, plan;
+	} row[] = {{0, 8192, QKV | WO | UP | DOWN},
+	           {0, 4096, QKV | WO},
+	           {1, 8192, QKV | WO}};
+	const struct graph *g;
+
+	seq = row[_i].seq;
+	g = automap_graph(arena, layer(&llamas[row[_i].of]), false);
+	ck_assert_int_eq(best_plan(g, ONE_NODE, PREFETCHED, 0),
+	                 PREFETCHED | row[_i].plan);
 }
 END_TEST
 
@@ -427,7 +463,7 @@ START_TEST(published_plans_of_nodes)
 	double Bps = network[_i % 2], best = price(g, 0, Bps).step_s;
 	double tokens = price(g, WO, Bps).step_s;
 
-	ck_assert_int_eq(best_plan(g, Bps, 0), 0);
+	ck_assert_int_eq(best_plan(g, Bps, 0, 0), 0);
 	ck_assert_double_eq_tol(tokens - best, tokens_more_s(of->h, Bps), 1e-9);
 	if (!of->rows) {
 		ck_assert_double_gt(tokens, least[_i % 2] * best);
@@ -477,6 +513,7 @@ Suite *tests(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_set_timeout(t, 60);
 	tcase_add_loop_test(t, published_plans_of_a_node, 0, 2);
+	tcase_add_loop_test(t, published_crossover, 0, 3);
 	tcase_add_loop_test(t, published_plans_of_nodes, 0, 4);
 	tcase_add_loop_test(t, search_finds_them, 0, 2);
 	suite_add_tcase(s, t);
