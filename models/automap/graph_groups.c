@@ -46,9 +46,11 @@ static enum status number_groups(struct graph_build *b, int32_t *number,
 			}
 		regfree(&re);
 		if (!found)
-			return error_set(e, E_TYPE, where_option("--group", like[i]),
-			                 "no argument has such a name, expected one like "
-			                 "%s", n ? name[0] : "none, as there are none");
+			return error_set(
+				e, E_TYPE, where_option("--group", like[i]),
+				"no argument has such a name, expected one like "
+				"%s",
+				n ? name[0] : "none, as there are none");
 	}
 	return OK;
 }

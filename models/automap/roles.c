@@ -6,9 +6,9 @@
 
 /* Names of JAX (flax, optax), PyTorch and MaxText: of parameters, and of states. */
 static const char parameter_names[] = "(params?[^a-z]|weight|kernel|bias|embedding|(^|["
-                                      "^a-z])scale|(^|[^a-z])model[.]|layers?[._[])";
+				      "^a-z])scale|(^|[^a-z])model[.]|layers?[._[])";
 static const char state_names[] = "(opt_state|exp_avg|momentum|moment[^a-z]|[.](mu|nu|"
-                                  "master|mean|square)([^a-z]|$))";
+				  "master|mean|square)([^a-z]|$))";
 
 struct span argument_name(const struct program *p, int32_t argument)
 {

@@ -155,9 +155,12 @@ static void note_answer(struct search *s, const struct evaluation *e)
 
 static void swap_best(struct search *s, struct search_best *with)
 {
-	const struct search_best now = {
-		s->memory_limit_bytes, s->compromise, s->best, s->actions, s->best_at,
-		s->found};
+	const struct search_best now = {s->memory_limit_bytes,
+	                                s->compromise,
+	                                s->best,
+	                                s->actions,
+	                                s->best_at,
+	                                s->found};
 
 	s->memory_limit_bytes = with->memory_limit_bytes;
 	s->compromise = with->compromise;

@@ -91,23 +91,23 @@ struct search {
 	struct evaluation best;
 	struct actions actions; /* from the cutting as it was to the best state */
 	int64_t evaluations, states,
-		best_at; /* best_at: evaluations until it was found */
-	bool complete;   /* all states were seen */
+		best_at;    /* best_at: evaluations until it was found */
+	bool complete;      /* all states were seen */
 	bool cuts_complete; /* those, at least, that cuts alone lead to */
 	/* Private to search.c, mcts.c, structure.c, exhaust.c, whole.c. */
 	struct arena *arena;
-	struct keys *state; /* numbers of states, by their cutting_key() */
-	uint8_t *key;       /* room for one */
-	struct keys *seen;  /* those that were evaluated */
+	struct keys *state;            /* numbers of states, by their cutting_key() */
+	uint8_t *key;                  /* room for one */
+	struct keys *seen;             /* those that were evaluated */
 	struct lowered_cuts lowered;   /* of actions on sums */
 	LIST(struct evaluation) known; /* of these */
 	struct actions path;
 	struct search_best *answer; /* from search_aside() on; else NULL */
 	bool compromise;            /* so `best` is the best */
-	bool found, experts; /* experts: there are rows that go to them */
-	bool has_states;     /* some parameters have any */
-	bool with_states;    /* actions cut them alone */
-	bool *states_of;     /* [groups] it has some */
+	bool found, experts;        /* experts: there are rows that go to them */
+	bool has_states;            /* some parameters have any */
+	bool with_states;           /* actions cut them alone */
+	bool *states_of;            /* [groups] it has some */
 };
 
 /*

@@ -427,7 +427,8 @@ static bool search_beside(struct search *s)
 
 	if (!s->whole || (fits && (s->seed || !is_fastest(s))))
 		return false;
-	search_aside(s, fits ? BESIDE * s->best.peak_bytes : s->memory_limit_bytes, !fits);
+	search_aside(s, fits ? BESIDE * s->best.peak_bytes : s->memory_limit_bytes,
+	             !fits);
 	explore_all(s);
 	keep_whole(s);
 	search_aside_no_more(s);

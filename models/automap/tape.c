@@ -43,7 +43,7 @@ static void print_dims(struct text *out, const char *name, const int64_t *dim, i
 
 /* Writes the node's op with `how` behind its operands, and notes it; takes `how`. */
 static struct term add_node(struct tape *t, struct tape_node node, const char *op,
-                       struct text *how)
+                            struct text *how)
 {
 	node.out.number = t->terms++;
 	text_printf(&t->body, "  %%v%d = ", (int)node.out.number);

@@ -359,7 +359,8 @@ void block_end(struct tape *t, struct block *out, struct term result)
 		if (out->saved_argument[i] < 0)
 			results[n++] = out->saved[i];
 	t->body = forward;
-	out->forward = tape_finish(t, "forward", out->argument, out->narguments, results, n);
+	out->forward =
+		tape_finish(t, "forward", out->argument, out->narguments, results, n);
 	t->part = "forward";
 }
 

@@ -279,10 +279,11 @@ bool train_text(struct text *out, const struct architecture *m, struct text *why
 
 	if (!m->train.seq || !m->train.global_batch || !m->train.dtype) {
 		text_printf(why, "the model does not tell %s",
-		            !m->train.seq            ? "train.seq, expected it or --seq"
-		            : !m->train.global_batch ? "train.global_batch, expected it "
-		                                       "or --batch"
-		                                     : "train.dtype, expected it");
+		            !m->train.seq ? "train.seq, expected it or --seq"
+		            : !m->train.global_batch
+		                    ? "train.global_batch, expected it "
+		                      "or --batch"
+		                    : "train.dtype, expected it");
 		return false;
 	}
 	k.t = (struct tape){.a = arena_new(), .part = "forward"};

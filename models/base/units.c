@@ -111,10 +111,11 @@ enum status units_scan_bytes(struct scan *s, int64_t *out)
 		return scan_fail_at(s, start, E_RANGE,
 		                    "size out of range, expected at most 2^62 bytes");
 	if (!round_whole(&value))
-		return scan_fail_at(s, start, E_RANGE,
-		                    "%.*s is not a whole number of bytes, expected such as "
-		                    "%lld, the nearest below",
-		                    (int)(s->pos - start), start, (long long)value);
+		return scan_fail_at(
+			s, start, E_RANGE,
+			"%.*s is not a whole number of bytes, expected such as "
+			"%lld, the nearest below",
+			(int)(s->pos - start), start, (long long)value);
 	*out = (int64_t)value;
 	return OK;
 }

@@ -33,7 +33,8 @@ struct box_cuts {
 	const int32_t *number;
 	int32_t share, inner[TORUS_AXES_MAX];
 	struct runs runs[TORUS_AXES_MAX];
-	int32_t *device, *member; /* room for the devices of a box: platform's, problem's */
+	int32_t *device,
+		*member; /* room for the devices of a box: platform's, problem's */
 	/* Links along each axis are alike, as are both ways, and there is no more: */
 	bool alike;
 	struct gate link[TORUS_AXES_MAX];
@@ -95,7 +96,7 @@ static bool next_place(const struct box_cuts *c, struct box *b, int axis)
 {
 	const struct runs *r = &c->runs[axis];
 	int32_t size = c->f->shape[axis], len = b->len[axis];
-	int32_t last = r->corner || len == size          ? 0
+	int32_t last = r->corner || len == size     ? 0
 	               : r->all && c->f->wrap[axis] ? size - 1
 	                                            : size - len;
 
@@ -328,7 +329,8 @@ static int32_t list_members(struct box_cuts *c, const struct box *b)
 static bool may_win(const struct bound_asked *q, double best_s, int32_t n,
                     const struct gate *in, const struct gate *out)
 {
-	int64_t come = most_elements(q->single.most_in, n, q->all - q->single.least_kept);
+	int64_t come =
+		most_elements(q->single.most_in, n, q->all - q->single.least_kept);
 
 	return gate_s(in, come, q->bits) > best_s ||
 	       gate_s(out, most_elements(q->have, n, q->all), q->bits) > best_s;

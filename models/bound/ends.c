@@ -416,8 +416,9 @@ static void asked_gates(struct gate *in, struct gate *out, struct ends *e, int k
 		e->asked[domain] = e->stamps;
 		for (int32_t j = e->set->first[k][domain];
 		     j < e->set->first[k][domain + 1]; j++)
-			outside += e->set->inside[e->set->device[k][j]] != e->set->sets &&
-			           port_takes_part(e->set, e->set->device[k][j]);
+			outside +=
+				e->set->inside[e->set->device[k][j]] != e->set->sets &&
+				port_takes_part(e->set, e->set->device[k][j]);
 		if (outside == 0)
 			continue;
 		for (int to = 0; to < 2; to++) {

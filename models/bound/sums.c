@@ -7,7 +7,7 @@
 
 /* The parts that the devices are in, and what leads into and out of all of them. */
 struct parts {
-	int fabric;          /* whose domains they are; -1: each device is one */
+	int fabric; /* whose domains they are; -1: each device is one */
 	int32_t n;
 	const int32_t *part; /* [problem devices] */
 	struct gate in, out;
@@ -129,8 +129,8 @@ static int32_t distinct(uint64_t *key, int32_t n)
  * contributions, over all elements: if no part has more than h of k, at least k / h - 1,
  * rounded up. Returns -1 where some part has all k to begin with.
  */
-static double gathered(const struct grid *from, const struct parts *parts, int32_t ndevices,
-                       struct arena *a)
+static double gathered(const struct grid *from, const struct parts *parts,
+                       int32_t ndevices, struct arena *a)
 {
 	uint64_t *key = arena_alloc(a, (size_t)ndevices, sizeof(*key));
 	uint64_t partials = (uint64_t)from->map.partials, nparts = (uint64_t)parts->n;
@@ -195,8 +195,9 @@ static double far_away(const struct grid *from, const struct grid *to, int32_t n
 			           (uint64_t)to->cell[d];
 	n = distinct(key, n);
 	for (int32_t i = 0; i < n; i++)
-		elements -= (double)grid_common(from, (int32_t)(key[i] / (uint64_t)to->ncells),
-		                                to, (int32_t)(key[i] % (uint64_t)to->ncells));
+		elements -= (double)grid_common(
+			from, (int32_t)(key[i] / (uint64_t)to->ncells), to,
+			(int32_t)(key[i] % (uint64_t)to->ncells));
 	return elements;
 }
 

@@ -20,10 +20,10 @@ struct lowered {
 	const char *algorithm; /* "bidir-ring", "nvls", "sends", ...; NULL if local */
 	const char *protocol;  /* "ll", "ll128", "simple"; NULL where there are none */
 	bool any_order; /* a collective costs the same whatever the order in its groups */
-	double local_s;  /* packing and unpacking (local.h) */
-	double launch_s; /* one per communicating or stand-alone local step */
+	double local_s;      /* packing and unpacking (local.h) */
+	double launch_s;     /* one per communicating or stand-alone local step */
 	int64_t relay_bytes; /* of buffers that a schedule of messages needs to relay */
-	int32_t reach; /* its enum flow_reach (flow/network.h) */
+	int32_t reach;       /* its enum flow_reach (flow/network.h) */
 };
 
 /*

@@ -265,9 +265,9 @@ struct nccl_sends {
 	bool network;      /* some message crosses a network */
 	double most_bytes; /* of a message inside a node */
 	double most_across_bytes; /* of one across a network */
-	int32_t ranks;     /* devices that send or receive in the whole step */
-	bool several;      /* nodes in the step: some message of it crosses a network */
-	bool later;        /* a round after the first of a call, which that has paid for */
+	int32_t ranks;            /* devices that send or receive in the whole step */
+	bool several; /* nodes in the step: some message of it crosses a network */
+	bool later;   /* a round after the first of a call, which that has paid for */
 };
 
 /* Stores `ranks` and `several` of a schedule, and clears the rest. */
@@ -322,7 +322,7 @@ struct nccl_case {
 	enum op op;
 	int32_t n, nodes;
 	int cc;
-	bool amd; /* processors of the hosts */
+	bool amd;              /* processors of the hosts */
 	double net_latency_us; /* that a network plugin tells */
 	struct nccl_graph graph[NCCL_KINDS];
 	double bytes; /* V */

@@ -100,8 +100,7 @@ const struct nccl_caller nccl_callers[LAUNCH_MODES] = {
 
 double nccl_inside_us(const struct nccl_group *g, enum nccl_kind kind, enum protocol p)
 {
-	double us = nccl_data.nvlink_us[kind][p] *
-	            g->machine->tuning.value[TUNING_STEP];
+	double us = nccl_data.nvlink_us[kind][p] * g->machine->tuning.value[TUNING_STEP];
 
 	return p == PROTOCOL_LL ? fmax(us, nccl_callers[g->machine->launch].ll_step_us)
 	                        : us;
@@ -118,7 +117,9 @@ double nccl_across_us(const struct nccl_group *g, enum nccl_kind kind, enum prot
 double nccl_slow_wires(const struct nccl_group *g, bool reduces)
 {
 	const struct nccl_caller *caller = &nccl_callers[g->machine->launch];
-	double slow = g->n == 2 ? caller->pair_wires : g->n <= 4 ? caller->four_wires : 1;
+	double slow = g->n == 2   ? caller->pair_wires
+	              : g->n <= 4 ? caller->four_wires
+	                          : 1;
 
 	if (nccl_generation(g->machine->tuning.value[TUNING_CC]) != 2 || g->nodes > 1 ||
 	    caller->pair_wires == 0)

@@ -97,7 +97,7 @@ static double nccl_ring_steps_s(const struct nccl_group *g, enum op op, enum pro
 
 /* A step passes a part of the array on; a pipelined chain has no such steps. */
 static double nccl_ring_meet_s(const struct nccl_group *g, enum op op, enum protocol p,
-                                double bytes)
+                               double bytes)
 {
 	int twice = op == OP_ALL_REDUCE ? 2 : 1;
 

@@ -206,7 +206,8 @@ static double sends_least_s(const struct nccl_group *g, enum op op, enum protoco
 {
 	(void)op;
 	(void)p;
-	return g->nodes > 1 ? 0 : nccl_channels_s(g->machine, g->n, g->n - 1, bytes / g->n);
+	return g->nodes > 1 ? 0
+	                    : nccl_channels_s(g->machine, g->n, g->n - 1, bytes / g->n);
 }
 
 const struct nccl_algorithm nccl_sends = {

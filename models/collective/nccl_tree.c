@@ -41,16 +41,14 @@ static double tree_steps_s(const struct nccl_group *g, enum op op, enum protocol
 	double inside = 2 * (g->per_node - 1), across = 2 * nccl_log2(g->nodes);
 
 	(void)op;
-	return 1e-6 *
-	       (d->base_us[NCCL_TREE][p] - d->base_us[NCCL_TREE][PROTOCOL_LL] +
-	        nccl_growth(g) *
-	                (inside * nccl_inside_us(g, NCCL_TREE, p) +
-	                 across * nccl_across_us(g, NCCL_TREE, p)));
+	return 1e-6 * (d->base_us[NCCL_TREE][p] - d->base_us[NCCL_TREE][PROTOCOL_LL] +
+	               nccl_growth(g) * (inside * nccl_inside_us(g, NCCL_TREE, p) +
+	                                 across * nccl_across_us(g, NCCL_TREE, p)));
 }
 
 /* What goes over an edge and rail; LL cuts it into parts of less than 16 KiB. */
 static double tree_meet_s(const struct nccl_group *g, enum op op, enum protocol p,
-                           double bytes)
+                          double bytes)
 {
 	(void)op;
 	return p == PROTOCOL_LL ? 0

@@ -205,7 +205,8 @@ static double node_GBps(const struct nccl_group *g)
 }
 
 /* Returns what the platform says, unless that is nothing. */
-static double said(const struct nccl_group *g, enum tuning_key key, double unit, double rule)
+static double said(const struct nccl_group *g, enum tuning_key key, double unit,
+                   double rule)
 {
 	double value = g->machine->tuning.value[key];
 

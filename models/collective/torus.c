@@ -53,7 +53,7 @@ struct walk {
 	const struct runs *twisted;  /* of each part; NULL: `runs` of all */
 	double part[TORUS_AXES_MAX]; /* fractions of the array */
 	int nphases, phase;
-	int32_t round; /* of the phase */
+	int32_t round;  /* of the phase */
 	double begin_s; /* of a phase after the first */
 };
 

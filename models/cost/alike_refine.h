@@ -22,8 +22,8 @@ struct fold {
 	int64_t *link_first; /* [nlinks + 1]: in by_link */
 	/* Listed when links are first asked for their neighbours, until then NULL: */
 	int32_t *by_link; /* [nuses]: tasks by link */
-	int32_t *nth;     /* [nuses]: which of a task's uses it is; NULL without f->use */
-	int32_t *size;    /* of each kind */
+	int32_t *nth;  /* [nuses]: which of a task's uses it is; NULL without f->use */
+	int32_t *size; /* of each kind */
 	int32_t nkinds;
 	int32_t *moved; /* nodes whose neighbours' signs lack their new kind */
 	int32_t nmoved;

@@ -147,7 +147,8 @@ static void pass_moving(struct run *run, double seconds)
 	for (int64_t i = 0; i < run->nmoving;) {
 		int64_t last = run->nmoving - 1;
 
-		run->remains[i] = lessen(run->remains[i], run->rate[i] * seconds, precision);
+		run->remains[i] =
+			lessen(run->remains[i], run->rate[i] * seconds, precision);
 		if (run->remains[i] > 0) {
 			i++;
 			continue;

@@ -188,8 +188,8 @@ static void add_devices(struct making *k)
 		const struct member *m = &k->member.at[sorted[i]];
 
 		if (m->device != device)
-			*list_add(&k->task, NULL) = (struct fair_task){
-				.after_s = -1, .first = k->use.n};
+			*list_add(&k->task, NULL) =
+				(struct fair_task){.after_s = -1, .first = k->use.n};
 		device = m->device;
 		add_use(k, nlinks + sorted[i], NET_ROUND + (double)m->round);
 		*list_add(&k->link_Bps, NULL) = 0;

@@ -21,12 +21,12 @@ enum stage {
 
 struct part {
 	enum stage stage;
-	int32_t arrived; /* parts that have */
-	int32_t from, to; /* members */
+	int32_t arrived;    /* parts that have */
+	int32_t from, to;   /* members */
 	int32_t nfrom, nto; /* how many such messages these send, and receive */
-	double due_s;   /* of its stage, or sooner */
-	double begun_s; /* its bytes */
-	double remains; /* bytes, at since_s */
+	double due_s;       /* of its stage, or sooner */
+	double begun_s;     /* its bytes */
+	double remains;     /* bytes, at since_s */
 	double since_s, rate_Bps;
 };
 

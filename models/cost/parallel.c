@@ -167,8 +167,8 @@ static bool make_of_routes(double *until_s, struct parallel *parallel,
 		}
 		longest_s = fmax(longest_s, latency_s);
 		nuses += *route;
-		parallel->task.at[parallel->task.n++] = (struct fair_task){
-			0, latency_s, route + 1 - routes, *route};
+		parallel->task.at[parallel->task.n++] =
+			(struct fair_task){0, latency_s, route + 1 - routes, *route};
 		parallel->bytes.at[parallel->bytes.n++] = s->message[t->first + k].bytes;
 	}
 	times = task_times(t, longest_s);

@@ -114,13 +114,10 @@ struct rearrange local_unpack(const struct step *s, int rank);
  */
 #define LOCAL_PUTS                                                                     \
 	{                                                                              \
-		[OP_SLICE] = put_slice,                                                \
-		[OP_ALL_GATHER] = put_gather,                                          \
-		[OP_ALL_TO_ALL] = put_all_to_all,                                      \
-		[OP_PERMUTE] = put_permute,                                            \
+		[OP_SLICE] = put_slice, [OP_ALL_GATHER] = put_gather,                  \
+		[OP_ALL_TO_ALL] = put_all_to_all, [OP_PERMUTE] = put_permute,          \
 		[OP_REDUCE_SCATTER] = put_reduce_scatter,                              \
-		[OP_ALL_REDUCE] = put_all_reduce,                                      \
-		[OP_PARTIAL] = put_partial,                                            \
+		[OP_ALL_REDUCE] = put_all_reduce, [OP_PARTIAL] = put_partial,          \
 	}
 
 #endif

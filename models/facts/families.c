@@ -242,7 +242,8 @@ static enum status settings_once(const struct named *m, struct error *e)
 }
 
 /* Returns the error of a machine's name at its place in the name as it was given. */
-static enum status error_as_named(const struct named *m, const char *spec, struct error *e)
+static enum status error_as_named(const struct named *m, const char *spec,
+                                  struct error *e)
 {
 	if (e->at.source == m->spec) {
 		e->at.source = spec;

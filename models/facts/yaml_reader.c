@@ -61,7 +61,10 @@ static enum status unknown_key(struct reader *r, yaml_node_t *key,
 	struct text all = {0};
 
 	for (int i = 0; known[i] && !near.nearest; i++)
-		text_printf(&all, "%s%s", !i ? ", expected " : known[i + 1] ? ", " : " or ",
+		text_printf(&all, "%s%s",
+		            !i             ? ", expected "
+		            : known[i + 1] ? ", "
+		                           : " or ",
 		            known[i]);
 	error_set(r->error, E_SYNTAX, node_where(r, key), "unknown key '%.64s'%s",
 	          name ? name : "", all.s ? all.s : suggest_ask(&near, ""));

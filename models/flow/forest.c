@@ -68,7 +68,7 @@ static void join(struct growth *f, int32_t device, double bytes, int32_t *left)
 		growth_send(f, d, bytes);
 		growth_note(f, d);
 	}
-	for (int32_t i = 0; i < f->nlist && *left > 0; i++)
+	for (int32_t i = 0; i<f->nlist && * left> 0; i++)
 		growth_again(f, f->list[i], bytes);
 }
 
@@ -234,10 +234,9 @@ static bool send_over_nodes(struct growth *f, const struct supply *s,
                             const struct datum *datum, int64_t number)
 {
 	int64_t hops = f->out->hops.n, parts = f->out->parts.n;
-	bool done =
-		trees_send(f, f->over_nodes, s, &f->demand->party[datum->wanters],
-	                   datum->bytes / f->out->shares *
-	                           (double)f->symmetry->datum_orbit_size[number]);
+	bool done = trees_send(f, f->over_nodes, s, &f->demand->party[datum->wanters],
+	                       datum->bytes / f->out->shares *
+	                               (double)f->symmetry->datum_orbit_size[number]);
 
 	set_height(f, hops, parts);
 	return done;

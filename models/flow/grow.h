@@ -25,7 +25,7 @@ struct growth {
 	struct forest *out;
 	bool trees, parts; /* one for each datum, else for each supply; list parts */
 	struct trees *over_nodes; /* NULL unless trees go over nodes */
-	int64_t *first;    /* [supplies + 1] datum number of each one's first */
+	int64_t *first;           /* [supplies + 1] datum number of each one's first */
 	double *load;  /* [nlinks] seconds so far, where the lowest of an orbit is */
 	double *price; /* [nlinks] of a byte */
 	/*

@@ -113,7 +113,8 @@ static bool keeps_network(struct search *s)
 }
 
 /* Returns the number in `of` that all devices of a party become; -1: they part. */
-static int32_t map_party(const struct search *s, const struct party *p, const int32_t *of)
+static int32_t map_party(const struct search *s, const struct party *p,
+                         const int32_t *of)
 {
 	int32_t to = p->n ? of[s->to[p->device[0]]] : -1;
 
@@ -180,8 +181,7 @@ static bool keeps_demand(struct search *s)
 	for (int32_t i = 0; i < d->nparties; i++) {
 		int32_t to = map_party(s, &d->party[i], d->party_of);
 
-		s->party_to[i] =
-			to >= 0 && d->party[to].n == d->party[i].n ? to : -1;
+		s->party_to[i] = to >= 0 && d->party[to].n == d->party[i].n ? to : -1;
 	}
 	for (int32_t i = 0; i < d->nsupplies; i++)
 		if (!map_data(s, i))
@@ -198,8 +198,7 @@ static bool in_group(const struct search *s, const int32_t *element)
 
 	for (int32_t i = table_first(&s->table, hash, &at); i >= 0;
 	     i = table_next(&s->table, hash, &at))
-		if (i < s->order &&
-		    !memcmp(s->image + (int64_t)i * s->n, element, bytes))
+		if (i < s->order && !memcmp(s->image + (int64_t)i * s->n, element, bytes))
 			return true;
 	return false;
 }
@@ -285,7 +284,8 @@ static int64_t *alone(struct arena *a, int64_t n)
 }
 
 /* Stores of each item the lowest of its orbit, and there the orbit's size. */
-static void tell(int32_t **orbit, int32_t **size, int64_t *of, int32_t n, struct arena *a)
+static void tell(int32_t **orbit, int32_t **size, int64_t *of, int32_t n,
+                 struct arena *a)
 {
 	*orbit = arena_alloc(a, (size_t)n, sizeof(**orbit));
 	*size = arena_alloc(a, (size_t)n, sizeof(**size));
@@ -325,8 +325,8 @@ static void try(struct search *s, const struct digit *digit, const enum change *
 }
 
 /* Tries turns and mirror images of up to three digits of some, of equal size. */
-static void try_digits(struct search *s, const struct digit *digit, int n, int64_t *links,
-                       int64_t *supplies)
+static void try_digits(struct search *s, const struct digit *digit, int n,
+                       int64_t *links, int64_t *supplies)
 {
 	for (int i = 0; i < n; i++)
 		for (int k = i; k < n; k++)
@@ -336,8 +336,7 @@ static void try_digits(struct search *s, const struct digit *digit, int n, int64
 
 				if (digit[i].size != digit[k].size ||
 				    digit[i].size != digit[l].size ||
-				    (k == i && l != k) ||
-				    (l != k && n > TRIPLES_MAX))
+				    (k == i && l != k) || (l != k && n > TRIPLES_MAX))
 					continue;
 				turn[i] = turn[k] = turn[l] = TURN;
 				mirror[i] = mirror[k] = mirror[l] = MIRROR;
@@ -382,7 +381,8 @@ void symmetry_find(struct symmetry *out, const struct network *net,
 	                   .n = net->n,
 	                   .table.arena = a,
 	                   .out = out};
-	int64_t *link_of = alone(a, net->nlinks), *supply_of = alone(a, demand->nsupplies);
+	int64_t *link_of = alone(a, net->nlinks),
+		*supply_of = alone(a, demand->nsupplies);
 
 	*out = (struct symmetry){.n = net->n, .datum_orbit = alone(a, demand->ndata)};
 	s.to = arena_alloc(a, n, sizeof(int32_t));
@@ -400,12 +400,14 @@ void symmetry_find(struct symmetry *out, const struct network *net,
 	s.image = arena_alloc(a, (size_t)s.room, sizeof(int32_t));
 	for (int32_t d = 0; d < net->n; d++)
 		s.to[d] = s.image[d] = d;
-	table_add(&s.table, hash_bytes(HASH_START, s.to, n * sizeof(int32_t)), s.order++);
+	table_add(&s.table, hash_bytes(HASH_START, s.to, n * sizeof(int32_t)),
+	          s.order++);
 	try_all(&s, link_of, supply_of);
 	out->order = s.order;
 	out->image = s.image;
 	tell(&out->link_orbit, &out->link_orbit_size, link_of, net->nlinks, a);
-	tell(&out->supply_orbit, &out->supply_orbit_size, supply_of, demand->nsupplies, a);
+	tell(&out->supply_orbit, &out->supply_orbit_size, supply_of, demand->nsupplies,
+	     a);
 	out->datum_orbit_size =
 		arena_alloc(a, (size_t)demand->ndata, sizeof(*out->datum_orbit_size));
 	for (int64_t i = 0; i < demand->ndata; i++) {

@@ -28,6 +28,7 @@ struct symmetry {
  * most four elements for each device; where there are more it is a part of what there is.
  */
 void symmetry_find(struct symmetry *out, const struct network *net,
-                   const struct demand *demand, const struct mesh *mesh, struct arena *a);
+                   const struct demand *demand, const struct mesh *mesh,
+                   struct arena *a);
 
 #endif

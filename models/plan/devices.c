@@ -44,11 +44,12 @@ static enum status scan_devices(struct listed *l, struct scan *s)
 			if (!scan_int(s, "a device", 0, max, &last))
 				return s->error->code;
 			if (last < first)
-				return scan_fail_at(s, end, E_RANGE,
-				                    "the range %lld-%lld goes backwards, "
-				                    "expected %lld to %lld after the '-'",
-				                    (long long)first, (long long)last,
-				                    (long long)first, (long long)max);
+				return scan_fail_at(
+					s, end, E_RANGE,
+					"the range %lld-%lld goes backwards, "
+					"expected %lld to %lld after the '-'",
+					(long long)first, (long long)last,
+					(long long)first, (long long)max);
 		}
 		for (int64_t d = first; d <= last; d++)
 			if (!add_device(l, d))

@@ -170,8 +170,8 @@ static int32_t kind_of(struct combining *c, int32_t number)
 
 	if ((!sums && !permutes && op->code != HLO_ALL_GATHER) ||
 	    op->async != ASYNC_NONE || op->nvalues != 1 || op->noperands != 1 ||
-	    c->gathered[number] >= 0 || (!permutes && op->as.collective->groups < 0) || op->as.collective->plan ||
-	    combined_bytes(c, number) > COMBINED_BYTES)
+	    c->gathered[number] >= 0 || (!permutes && op->as.collective->groups < 0) ||
+	    op->as.collective->plan || combined_bytes(c, number) > COMBINED_BYTES)
 		return -1;
 	memset(&kind, 0, sizeof(kind));
 	pairs = op->as.collective->pairs;

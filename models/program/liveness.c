@@ -434,10 +434,10 @@ static void list_arrays(struct live_arrays *out, struct arena *a, const struct w
 
 		if (b->bytes <= 0 || (!argument && (!b->own || b->gone)))
 			continue;
-		*list_add(&out->array, a) = (struct live_array){
-			argument ? w->l->p->value.at[value].op
-				 : w->k.flat.step.at[step].op,
-			b->bytes, argument, last_reader(w, b)};
+		*list_add(&out->array, a) =
+			(struct live_array){argument ? w->l->p->value.at[value].op
+		                                     : w->k.flat.step.at[step].op,
+		                            b->bytes, argument, last_reader(w, b)};
 	}
 }
 

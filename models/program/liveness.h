@@ -41,7 +41,8 @@ struct live_array {
 };
 
 struct live_arrays {
-	LIST(struct live_array) array; /* arguments first, then in the order in which made */
+	LIST(struct live_array)
+	array; /* arguments first, then in the order in which made */
 };
 
 /*

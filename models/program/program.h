@@ -182,7 +182,7 @@ struct instruction {
 	struct ints dims;
 	int64_t index;         /* of get-tuple-element, parameter and sharding-group */
 	struct span direction; /* of compare; allowed_direction of a propagation barrier */
-	struct span applies;     /* of reduce: `stablehlo.add`, where no region says it */
+	struct span applies; /* of reduce: `stablehlo.add`, where no region says it */
 	union {
 		const struct collective_attr *collective;
 		const struct dot_attr *dot;

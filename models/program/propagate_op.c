@@ -69,8 +69,8 @@ bool axes_overlap(const struct axes *axes, struct part part)
 
 /* --- projection --- */
 
-void piece_project(struct piece *out, const struct axes *axes, const struct rule_dim *dim,
-                   const struct op_rule *rule)
+void piece_project(struct piece *out, const struct axes *axes,
+                   const struct rule_dim *dim, const struct op_rule *rule)
 {
 	struct axes rest = *axes;
 	int32_t at = 0;

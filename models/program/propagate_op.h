@@ -18,7 +18,7 @@ struct flow_step {
 
 struct engine {
 	struct shardings *s;
-	bool basic; /* PROPAGATION_SHARDY_BASIC */
+	bool basic;       /* PROPAGATION_SHARDY_BASIC */
 	int32_t priority; /* dimensions of later priorities are not handed on yet */
 	bool pass_only;   /* factors that are neither summed nor moved */
 	int64_t now;
@@ -51,8 +51,8 @@ struct piece {
 };
 
 /* Hands the axes of a dimension out to its factors, major to minor, up to out->place. */
-void piece_project(struct piece *out, const struct axes *axes, const struct rule_dim *dim,
-                   const struct op_rule *rule);
+void piece_project(struct piece *out, const struct axes *axes,
+                   const struct rule_dim *dim, const struct op_rule *rule);
 
 /* Hands shardings on along the factors of an op. Returns whether one changed. */
 bool propagate_step(struct engine *e, struct flow_step *step, enum direction direction);

@@ -9,7 +9,7 @@ struct rule_build {
 	const struct program *p;
 	const struct instruction *op;
 	struct op_rule *r;
-	bool bad; /* a dimension that a tensor has not */
+	bool bad;      /* a dimension that a tensor has not */
 	bool parallel; /* op_rule_parallel() */
 };
 

@@ -202,7 +202,7 @@ static void index_dims(struct rule_build *b, const struct indexed *x,
 				batch = i;
 		while (ints_have(g->offset_dims, at))
 			at++;
-		batch = batch >= 0       ? (int32_t)g->operand_batching_dims.at[batch]
+		batch = batch >= 0     ? (int32_t)g->operand_batching_dims.at[batch]
 		        : d < RANK_MAX ? x->counted[d]
 		                       : -1;
 		f = rule_factor(b, size, batch < 0 ? other : FACTOR_PASS, false);
@@ -317,8 +317,8 @@ struct attention_factors {
 	int32_t batch, queries, keys, groups, ratio, head, values;
 };
 
-static void put_heads(struct rule_build *b, int32_t t, const struct attention_factors *f,
-                      bool queries)
+static void put_heads(struct rule_build *b, int32_t t,
+                      const struct attention_factors *f, bool queries)
 {
 	rule_put(b, t, 2, f->groups);
 	if (queries)
@@ -326,8 +326,8 @@ static void put_heads(struct rule_build *b, int32_t t, const struct attention_fa
 }
 
 /* An array [batch, sequence, heads, head] of queries or keys. */
-static void put_sequence(struct rule_build *b, int32_t t, const struct attention_factors *f,
-                         bool queries, bool values)
+static void put_sequence(struct rule_build *b, int32_t t,
+                         const struct attention_factors *f, bool queries, bool values)
 {
 	rule_put(b, t, 0, f->batch);
 	rule_put(b, t, 1, queries ? f->queries : f->keys);

@@ -40,7 +40,7 @@ struct shardings {
 	struct mesh mesh; /* of no axes where the text has no shardings */
 	int32_t *of;      /* [values + results of the entry] into `at` */
 	struct sharding *at;
-	int32_t n;       /* values + results of the entry + operands of manual computations */
+	int32_t n; /* values + results of the entry + operands of manual computations */
 	int32_t *manual; /* [ops] of a manual computation the first of these; else -1 */
 };
 

@@ -290,9 +290,9 @@ struct work program_work(const struct program *p)
 			continue;
 		w = region_work(p, (int32_t)r);
 		sum = work_sum(sum, (struct work){w.flops * region->runs,
-		                             w.transcendentals * region->runs,
-		                             w.dot_flops * region->runs,
-		                             w.bytes * region->runs});
+		                                  w.transcendentals * region->runs,
+		                                  w.dot_flops * region->runs,
+		                                  w.bytes * region->runs});
 	}
 	return sum;
 }

@@ -38,7 +38,7 @@ static const char *loop(int trips)
 		"%%n = s32[] constant(%d)\n"
 		"ROOT %%c = pred[] compare(%%i, %%n), direction=LT\n}\n"
 		"ENTRY e {\n%%x = f32[64,64] parameter(0)\n%%w = f32[64,64] "
-	        "parameter(1)\n"
+		"parameter(1)\n"
 		"%%z = s32[] constant(0)\n"
 		"%%t = (s32[], f32[64,64], f32[64,64]) tuple(%%z, %%x, %%w)\n"
 		"%%l = (s32[], f32[64,64], f32[64,64]) while(%%t), condition=cond, "

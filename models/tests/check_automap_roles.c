@@ -178,11 +178,11 @@ START_TEST(donors_find_results)
 	const struct graph *g = automap_graph(
 		arena,
 		"HloModule m, buffer_donor={ (1, {}), (2, {}) }\nENTRY e {\n%x = "
-	        "f32[8,4] "
+		"f32[8,4] "
 		"parameter(0)\n%v = f32[4] parameter(1)\n%w = f32[4,4] parameter(2)\n"
 		"%y = f32[8,4] dot(%x, %w), lhs_contracting_dims={1}, "
 		"rhs_contracting_dims={0}\n%a = f32[4,4] negate(%w)\n%b = f32[4] "
-	        "negate(%v)\n"
+		"negate(%v)\n"
 		"ROOT %r = (f32[8,4], f32[4,4], f32[4]) tuple(%y, %a, %b)\n}\n",
 		false);
 

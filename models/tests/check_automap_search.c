@@ -26,11 +26,12 @@ static void teardown(void)
 static struct search run(enum how how, const struct graph *g, struct plain_machine *m,
                          int naxes, double limit, int64_t budget, uint64_t seed)
 {
-	return automap_search(arena, how, g, m,
-	               (struct search){.cutting = automap_cutting(arena, g, naxes, m->size),
-	                               .memory_limit_bytes = limit,
-	                               .budget = budget,
-	                               .rng_seed = seed});
+	return automap_search(
+		arena, how, g, m,
+		(struct search){.cutting = automap_cutting(arena, g, naxes, m->size),
+	                        .memory_limit_bytes = limit,
+	                        .budget = budget,
+	                        .rng_seed = seed});
 }
 
 /* What tactics cost there; each is "name" on an axis. */
@@ -361,7 +362,8 @@ START_TEST(tells_states_apart)
 		const struct action *x = &all.at.at[i];
 		enum group_role role = x->axis ? ROLE_PARAMETER : ROLE_DATA;
 
-		if (x->group >= 0 && x->dim == x->axis && g->group.at[x->group].role == role)
+		if (x->group >= 0 && x->dim == x->axis &&
+		    g->group.at[x->group].role == role)
 			pick[x->axis] = *x;
 	}
 	for (int order = 0; order < 2; order++) {

@@ -87,22 +87,22 @@ static const char *const toys[] = {
 	"HloModule m\nENTRY e {\n%x = f32[64,256] parameter(0)\n%w = f32[256,256] "
 	"parameter(1)\n%v = f32[256,256] parameter(2)\n%y = f32[64,256] dot(%x, %w), "
 	"lhs_contracting_dims={1}, rhs_contracting_dims={0}\n%t = f32[64,256] "
-        "tanh(%y)\n"
+	"tanh(%y)\n"
 	"ROOT %z = f32[64,256] dot(%t, %v), lhs_contracting_dims={1}, "
 	"rhs_contracting_dims={0}\n}\n",
 	"HloModule m\nENTRY e {\n%x = f32[64,512] parameter(0)\n%w = f32[512,2048] "
 	"parameter(1)\n%y = f32[64,2048] dot(%x, %w), lhs_contracting_dims={1}, "
 	"rhs_contracting_dims={0}\n%t = f32[2048,64] transpose(%y), dimensions={1,0}\n"
 	"%g = f32[512,64] dot(%w, %t), lhs_contracting_dims={1}, "
-        "rhs_contracting_dims={0}\n"
+	"rhs_contracting_dims={0}\n"
 	"ROOT %s = f32[512,512] dot(%g, %x), lhs_contracting_dims={1}, "
 	"rhs_contracting_dims={0}\n}\n",
 	"HloModule m\nENTRY e {\n%x = f32[128,128] parameter(0)\n%w = f32[128,128] "
 	"parameter(1)\n%y = f32[128,128] dot(%x, %w), lhs_contracting_dims={1}, "
 	"rhs_contracting_dims={0}\n%a = f32[128,128] add(%y, %x)\n%b = f32[128,128] "
-        "dot(%a, "
+	"dot(%a, "
 	"%y), lhs_contracting_dims={1}, rhs_contracting_dims={0}\nROOT %c = "
-        "f32[128,128] "
+	"f32[128,128] "
 	"subtract(%b, %w)\n}\n"};
 
 /* The best of all sets of values, one after another, and all cuts behind each. */

@@ -186,8 +186,8 @@ START_TEST(test_portable_within)
 	struct device slow = {.memory_Bps = 8e11, .launch_s = 5e-6};
 	struct prices prices;
 
-	pricer = pricer_new(
-		machine_torus(kept, 2, (int32_t[]){4, 4}, wrap, ici, slow), NULL);
+	pricer = pricer_new(machine_torus(kept, 2, (int32_t[]){4, 4}, wrap, ici, slow),
+	                    NULL);
 	prices = pricer_prices(pricer);
 	unbeaten(case_of_texts(arena, "x0=2,x1=2,x2=2,x3=2", "f32[16000000]",
 	                       "P(('x0', 'x1', 'x2', 'x3'))", "P(('x0', 'x2', 'x1'))"),

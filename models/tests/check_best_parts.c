@@ -152,8 +152,8 @@ END_TEST
 /* A script that does the same exchange twice pays for it twice, also when it is new. */
 START_TEST(test_same_step_twice)
 {
-	struct problem *p = case_of_texts(arena, "x=4", "f32[4096,4096]", "P('x', None)",
-	                                  "P(None, 'x')");
+	struct problem *p = case_of_texts(arena, "x=4", "f32[4096,4096]",
+	                                  "P('x', None)", "P(None, 'x')");
 	struct step_prices *steps;
 	struct script once, s;
 	struct plan *plan;
@@ -367,8 +367,8 @@ END_TEST
  */
 START_TEST(test_slice_first)
 {
-	struct problem *p = case_of_texts(arena, "x=4,y=2", "f32[16,16]", "P('x', None)",
-	                                  "P(None, ('x', 'y'))");
+	struct problem *p = case_of_texts(arena, "x=4,y=2", "f32[16,16]",
+	                                  "P('x', None)", "P(None, ('x', 'y'))");
 	struct problem *back = case_of_texts(arena, "x=4,y=2", "f32[16,16]",
 	                                     "P(None, ('x', 'y'))", "P('x', None)");
 	struct script s, fine, two;

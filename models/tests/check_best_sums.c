@@ -277,8 +277,8 @@ START_TEST(tiles_move_before_the_sum)
 
 	ck_assert_msg(problem_make(&p, arena, &t, &e) == OK, "%s", e.text);
 	cost = cost_of(planner_find("best", 4), &p, &prices);
-	ck_assert_double_le(cost, (all_to_all_s + sum_s + 2 * device.launch_s) *
-	                                  (1 + 1e-9));
+	ck_assert_double_le(cost,
+	                    (all_to_all_s + sum_s + 2 * device.launch_s) * (1 + 1e-9));
 	pricer_free(pricer);
 }
 END_TEST

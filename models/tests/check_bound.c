@@ -279,8 +279,8 @@ START_TEST(a_floor_adds_a_launch_and_packing)
 	double least_s = bound_s(p, m, NULL);
 
 	ck_assert(fabs(least_s - 1680 / 90e9 - 1e-6) < 1e-18);
-	ck_assert(fabs(floor_s(p, m, NULL, least_s) - least_s - 5e-6 -
-	               4 * 1680 / 1e12) < 1e-18);
+	ck_assert(fabs(floor_s(p, m, NULL, least_s) - least_s - 5e-6 - 4 * 1680 / 1e12) <
+	          1e-18);
 	p = problem_of("f32[480]", "x=8", "P()", "P('x')");
 	ck_assert(floor_s(p, m, NULL, bound_s(p, m, NULL)) == 0);
 }

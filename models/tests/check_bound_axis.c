@@ -143,8 +143,8 @@ static void look_at_box(struct naive *v, int fabric, int32_t domain,
 			continue;
 		open++;
 		places = arena_printf(
-			arena, "%s%s %d to %d of axis %d", places, and,
-			(int)b->lo[x], (int)((b->lo[x] + b->len[x] - 1) % f->shape[x]), x);
+			arena, "%s%s %d to %d of axis %d", places, and, (int)b->lo[x],
+			(int)((b->lo[x] + b->len[x] - 1) % f->shape[x]), x);
 		and = " and";
 	}
 	if (open > 1)
@@ -234,9 +234,11 @@ static void look_at_less(struct naive *v, int fabric)
 				device[k++] = all[i];
 		if (k > 1)
 			look_at(v, device, k,
-			        arena_printf(arena, "into node %d of %s without device %d",
+			        arena_printf(arena,
+			                     "into node %d of %s without device %d",
 			                     (int)f->domain[d], f->name, (int)d),
-			        arena_printf(arena, "out of node %d of %s without device %d",
+			        arena_printf(arena,
+			                     "out of node %d of %s without device %d",
 			                     (int)f->domain[d], f->name, (int)d));
 	}
 }
@@ -289,11 +291,10 @@ static void compare(const struct problem *p, const struct machine *m,
 		ck_assert(bound.s > least_s);
 		return;
 	}
-	ck_assert_msg(bound.s >= least_s * (1 - 1e-12) &&
-	                      bound.s <= naive.s * (1 + 1e-12),
-	              "%.17g (%s), alone %.17g (%s)", bound.s,
-	              bound.what ? bound.what : "", naive.s,
-	              naive.what ? naive.what : "");
+	ck_assert_msg(
+		bound.s >= least_s * (1 - 1e-12) && bound.s <= naive.s * (1 + 1e-12),
+		"%.17g (%s), alone %.17g (%s)", bound.s, bound.what ? bound.what : "",
+		naive.s, naive.what ? naive.what : "");
 	if (alike && few && naive.s > 0)
 		ck_assert_str_eq(bound.what, naive.what);
 }
@@ -354,8 +355,7 @@ START_TEST(bounds_of_long_axes)
 		m = machine_torus(arena, 2, shape, wrap, bound_ici, bound_device);
 		place = (struct placement){p->ndevices,
 		                           random_order(r, m->ndevices, arena)};
-		compare(p, m, rng_below(r, 3) ? NULL : &place, true,
-		        shape[1] == 1);
+		compare(p, m, rng_below(r, 3) ? NULL : &place, true, shape[1] == 1);
 		arena_reset(arena);
 	}
 	rng_free(r);

@@ -156,8 +156,7 @@ START_TEST(sums_need_as_many_messages)
 		struct mesh mesh = case_mesh(arena, meshes[k % 4]);
 		struct shape extent = {.rank = 2, .dim = {k % 3 ? 4 : 5, 3}};
 		struct problem *p = draw_problem(r, &mesh, &extent);
-		struct machine *m =
-			machine_gpu(arena, 1, FEW, link, link, bound_device);
+		struct machine *m = machine_gpu(arena, 1, FEW, link, link, bound_device);
 		struct bound bound = bound_find(p, m, NULL, arena);
 		double least_s = 4. * all_messages(p) / p->ndevices;
 

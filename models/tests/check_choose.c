@@ -42,14 +42,25 @@ struct row {
 #define BATCHED                                                                        \
 	"stablehlo.dot_general %a, %b, batching_dims = [0] x [0], contracting_dims = " \
 	"[2] x [1]"
-#define TWO                                                                            \
-	"stablehlo.dot_general %a, %b, contracting_dims = [1, 2] x [0, 1]"
+#define TWO "stablehlo.dot_general %a, %b, contracting_dims = [1, 2] x [0, 1]"
 #define LAST "stablehlo.dot_general %a, %b, contracting_dims = [2] x [1]"
 #define THREE "stablehlo.dot_general %a, %b, contracting_dims = [2] x [0]"
-#define USUAL {"8x32", "32x16", "8x16"}
-#define SMALL {"8x4", "4x16", "8x16"}
-#define CUBES {"4x8x32", "4x32x16", "4x8x16"}
-#define LARGE {"64x8x32", "64x32x16", "64x8x16"}
+#define USUAL                                                                          \
+	{                                                                              \
+		"8x32", "32x16", "8x16"                                                \
+	}
+#define SMALL                                                                          \
+	{                                                                              \
+		"8x4", "4x16", "8x16"                                                  \
+	}
+#define CUBES                                                                          \
+	{                                                                              \
+		"4x8x32", "4x32x16", "4x8x16"                                          \
+	}
+#define LARGE                                                                          \
+	{                                                                              \
+		"64x8x32", "64x32x16", "64x8x16"                                       \
+	}
 
 static const struct row dots[] = {
 	{M, DOT, USUAL, {"x|", "|y", "x|y"}, {"x|", "|y", "x|y"}, ""},
@@ -68,12 +79,7 @@ static const struct row dots[] = {
 	{M, DOT, USUAL, {"|y", "y|", "|"}, {"|y", "y|", "|"}, "y"},
 	{M, DOT, USUAL, {"|", "|", "|"}, {"|", "|", "|"}, ""},
 	{M, DOT, USUAL, {"x|y", "y|x", "|"}, {"|y", "y|x", "|x"}, "y"},
-	{M,
-         DOT,
-         {"16x16", "16x16", "16x16"},
-         {"x|y", "x|y", "x|y"},
-         {"x|", "|y", "x|y"},
-         ""},
+	{M, DOT, {"16x16", "16x16", "16x16"}, {"x|y", "x|y", "x|y"}, {"x|", "|y", "x|y"}, ""},
 	{M,
          DOT,
          {"4x4096", "4096x4096", "4x4096"},
@@ -89,32 +95,12 @@ static const struct row dots[] = {
 	{M, DOT, USUAL, {"x|y", "y|", "y|"}, {"x|y", "y|", "x|"}, "y"},
 	{M, DOT, SMALL, {"x|y", "y|", "|x"}, {"|y", "y|x", "|x"}, "y"},
 	{M, DOT, USUAL, {"x|y", "y|", "|x"}, {"x|y", "y|", "x|"}, "y"},
-	{M,
-         DOT,
-         {"8x16", "16x16", "8x16"},
-         {"x|y", "y|", "|x"},
-         {"|y", "y|x", "|x"},
-         "y"},
+	{M, DOT, {"8x16", "16x16", "8x16"}, {"x|y", "y|", "|x"}, {"|y", "y|x", "|x"}, "y"},
 	{M, DOT, USUAL, {"|y", "y|x", "x|"}, {"|y", "y|x", "|x"}, "y"},
 	{M, DOT, USUAL, {"x|", "|y", "y|x"}, {"x|", "|y", "x|y"}, ""},
-	{M,
-         DOT,
-         {"16x32", "32x8", "16x8"},
-         {"x|", "|y", "y|x"},
-         {"x|", "|y", "x|y"},
-         ""},
-	{M,
-         DOT,
-         {"128x4", "4x256", "128x256"},
-         {"x|", "|y", "y|x"},
-         {"y|", "|x", "y|x"},
-         ""},
-	{M,
-         DOT,
-         {"8x1024", "1024x16", "8x16"},
-         {"x|", "|y", "y|x"},
-         {"x|", "|y", "x|y"},
-         ""},
+	{M, DOT, {"16x32", "32x8", "16x8"}, {"x|", "|y", "y|x"}, {"x|", "|y", "x|y"}, ""},
+	{M, DOT, {"128x4", "4x256", "128x256"}, {"x|", "|y", "y|x"}, {"y|", "|x", "y|x"}, ""},
+	{M, DOT, {"8x1024", "1024x16", "8x16"}, {"x|", "|y", "y|x"}, {"x|", "|y", "x|y"}, ""},
 	{M,
          DOT,
          USUAL,
@@ -134,12 +120,7 @@ static const struct row dots[] = {
 	{Z, DOT, USUAL, {"x:(1)2|x:(2)2", "x|", "x|"}, {"|x", "x|", "|"}, "x"},
 	{Z, DOT, SMALL, {"x:(1)2|x:(2)2", "x|", "x|"}, {"x|", "|", "x|"}, ""},
 	{Z, DOT, {"4x2", "2x4", "4x4"}, {"|x", "x|", "x|"}, {"x|", "|", "x|"}, ""},
-	{Z,
-         BATCHED,
-         CUBES,
-         {"y||x,z", "y|x,z|", "y||"},
-         {"y||x,z", "y|x,z|", "y||"},
-         "x,z"},
+	{Z, BATCHED, CUBES, {"y||x,z", "y|x,z|", "y||"}, {"y||x,z", "y|x,z|", "y||"}, "x,z"},
 	{Z,
          TWO,
          {"4x8x32", "8x32x16", "4x16"},
@@ -160,12 +141,7 @@ static const struct row dots[] = {
          {"y,x:(1)2||", "y||", "||"},
          {"y,x:(1)2||", "y,x:(1)2||", "y,x:(1)2||"},
          ""},
-	{Z,
-         BATCHED,
-         CUBES,
-         {"y,x:(1)2||", "y,x||", "z||"},
-         {"y,x||", "y,x||", "y,x||"},
-         ""},
+	{Z, BATCHED, CUBES, {"y,x:(1)2||", "y,x||", "z||"}, {"y,x||", "y,x||", "y,x||"}, ""},
 	{Z,
          BATCHED,
          {"4x8x8", "4x8x16", "4x8x16"},
@@ -227,8 +203,14 @@ static const struct row dots[] = {
 
 #define NEGATE "stablehlo.negate %a"
 #define ADD "stablehlo.add %a, %b"
-#define FLAT {"4x32", NULL, "4x32"}
-#define FLATS {"4x32", "4x32", "4x32"}
+#define FLAT                                                                           \
+	{                                                                              \
+		"4x32", NULL, "4x32"                                                   \
+	}
+#define FLATS                                                                          \
+	{                                                                              \
+		"4x32", "4x32", "4x32"                                                 \
+	}
 #define SUM "stablehlo.reduce(%a init: %z) applies stablehlo.add across dimensions = "
 
 static const struct row others[] = {
@@ -248,9 +230,24 @@ static const struct row others[] = {
          {"|x|y|", NULL, "|y|z|"},
          {"|x|y|", NULL, "|x||y"},
          ""},
-	{M, SUM "[1]", {"2x64x13", NULL, "2x13"}, {"x||", NULL, "|"}, {"x||", NULL, "x|"}, ""},
-	{M, SUM "[1]", {"2x64x13", NULL, "2x13"}, {"|x|", NULL, "|"}, {"|x|", NULL, "|"}, "x"},
-	{M, SUM "[0, 1]", {"2x64x13", NULL, "13"}, {"y|x|", NULL, ""}, {"y|x|", NULL, ""}, "x,y"},
+	{M,
+         SUM "[1]",
+         {"2x64x13", NULL, "2x13"},
+         {"x||", NULL, "|"},
+         {"x||", NULL, "x|"},
+         ""},
+	{M,
+         SUM "[1]",
+         {"2x64x13", NULL, "2x13"},
+         {"|x|", NULL, "|"},
+         {"|x|", NULL, "|"},
+         "x"},
+	{M,
+         SUM "[0, 1]",
+         {"2x64x13", NULL, "13"},
+         {"y|x|", NULL, ""},
+         {"y|x|", NULL, ""},
+         "x,y"},
 	{M,
          SUM "[0, 1]",
          {"2x64x13", NULL, "13"},
@@ -283,17 +280,17 @@ static const struct row xla[] = {
 	{M, DOT, USUAL, {"|x", "x|", "x|"}, {"|x", "x|", "|"}, "x"},
 	{M, DOT, USUAL, {"|", "|", "x|y"}, {"x|", "|y", "x|y"}, ""},
 	{M, DOT, USUAL, {"x|", "|x", "|"}, {"|", "|", "|"}, ""},
-	{M,
-         DOT,
-         {"8x64", "64x8", "8x8"},
-         {"|x,y", "|", "|"},
-         {"|x,y", "x,y|", "|"},
-         "x,y"},
+	{M, DOT, {"8x64", "64x8", "8x8"}, {"|x,y", "|", "|"}, {"|x,y", "x,y|", "|"}, "x,y"},
 	/* Two operands alike; else as the result is. A sum as its operand is. */
 	{Z, ADD, FLATS, {"x|", "x|", "y|"}, {"x|", "x|", "x|"}, ""},
 	{Z, ADD, FLATS, {"x|", "|", "y|"}, {"y|", "y|", "y|"}, ""},
 	{Z, NEGATE, FLAT, {"x|", NULL, "|y"}, {"|y", NULL, "|y"}, ""},
-	{M, SUM "[1]", {"2x64x13", NULL, "2x13"}, {"|x|", NULL, "y|"}, {"|x|", NULL, "|"}, "x"},
+	{M,
+         SUM "[1]",
+         {"2x64x13", NULL, "2x13"},
+         {"|x|", NULL, "y|"},
+         {"|x|", NULL, "|"},
+         "x"},
 	/* The joined dimension is whole, and its axes go where they divide. */
 	{M,
          "stablehlo.concatenate %a, %b, dim = 0",
@@ -302,8 +299,18 @@ static const struct row xla[] = {
          {"|x", "|x", "|x"},
          ""},
 	/* Split and merged dimensions; one that cannot be said of the operand is whole. */
-	{M, "stablehlo.reshape %a", {"4x8", NULL, "32"}, {"|", NULL, "x"}, {"x|", NULL, "x"}, ""},
-	{M, "stablehlo.reshape %a", {"32", NULL, "4x8"}, {"", NULL, "|y"}, {"", NULL, "|"}, ""},
+	{M,
+         "stablehlo.reshape %a",
+         {"4x8", NULL, "32"},
+         {"|", NULL, "x"},
+         {"x|", NULL, "x"},
+         ""},
+	{M,
+         "stablehlo.reshape %a",
+         {"32", NULL, "4x8"},
+         {"", NULL, "|y"},
+         {"", NULL, "|"},
+         ""},
 	{M,
          "stablehlo.reshape %a",
          {"32", NULL, "4x8"},
@@ -386,9 +393,8 @@ static const char *print_sums(const struct choosing *c, const struct axes *facto
 	struct layout sums = layout_replicated(1), sorted = layout_replicated(1);
 
 	for (int64_t f = 0; f < c->rule->factor.n; f++)
-		for (int32_t i = 0; c->rule->factor.at[f].kind == FACTOR_REDUCE &&
-		                    i < factor[f].n;
-		     i++)
+		for (int32_t i = 0;
+		     c->rule->factor.at[f].kind == FACTOR_REDUCE && i < factor[f].n; i++)
 			layout_append(&sums, 0, factor[f].at[i]);
 	for (int axis = 0; axis < c->mesh->naxes; axis++)
 		for (int pre = 1; pre <= c->mesh->axis[axis].size; pre++)
@@ -399,7 +405,8 @@ static const char *print_sums(const struct choosing *c, const struct axes *facto
 	return print(&sorted, c->mesh);
 }
 
-static struct layout chosen(const struct choosing *c, const struct axes *factor, int32_t t)
+static struct layout chosen(const struct choosing *c, const struct axes *factor,
+                            int32_t t)
 {
 	const struct rule_tensor *at = &c->rule->tensor[t];
 	struct layout l = layout_replicated(at->rank);

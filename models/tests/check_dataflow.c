@@ -337,8 +337,8 @@ START_TEST(two_level_all_to_all_goes_by_rails)
 				relayed += BLOCK;
 		}
 	for (int64_t i = 0; i < s.nmessages; i++)
-		add_ports(ports, s.message[i].src, s.message[i].dst, s.message[i].fabric,
-		          -s.message[i].bytes);
+		add_ports(ports, s.message[i].src, s.message[i].dst,
+		          s.message[i].fabric, -s.message[i].bytes);
 	for (int x = 0; x < N; x++)
 		for (int f = 0; f < 2; f++)
 			ck_assert(ports[x][f][0] == 0 && ports[x][f][1] == 0);

@@ -162,7 +162,8 @@ END_TEST
 START_TEST(some_have_no_choice)
 {
 	static const char *const from[] = {
-		"P(('x','y'),None)", "{devices=[2,1,2]0,3,1,2 last_tile_dim_replicate}"};
+		"P(('x','y'),None)",
+		"{devices=[2,1,2]0,3,1,2 last_tile_dim_replicate}"};
 	const struct problem *p = problem_of("x=2,y=2", from[_i], "P(None,'x')");
 	struct tilemap map;
 	struct holders holders;
@@ -221,8 +222,8 @@ static struct price spread_price(const struct problem *p, const struct prices *p
 	struct tilemap map;
 	struct holders holders;
 	const struct step *s = boxes_of(p, &map, &holders);
-	struct transfer *box = arena_dup(arena, s->transfers, (size_t)s->ntransfers,
-	                                 sizeof(*box));
+	struct transfer *box =
+		arena_dup(arena, s->transfers, (size_t)s->ntransfers, sizeof(*box));
 	struct plan *plan = plan_new(arena, p, "spread");
 
 	for (int64_t i = 0; i < s->ntransfers; i++)

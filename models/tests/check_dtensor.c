@@ -331,7 +331,8 @@ START_TEST(peak_passes_both_tiles)
 	ck_assert_int_eq(
 		planner_run(&planner_dtensor, &plan, &p, &prices_bytes, arena, &why),
 		ANSWER_OVER_MEMORY);
-	ck_assert_str_eq(why.s, "needs a memory limit of at least 1024 bytes, that is 1 KiB");
+	ck_assert_str_eq(why.s,
+	                 "needs a memory limit of at least 1024 bytes, that is 1 KiB");
 	text_free(&why);
 }
 END_TEST

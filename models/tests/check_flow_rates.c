@@ -25,7 +25,8 @@ struct random_net {
  */
 static void draw_net(struct random_net *n, struct rng *r, bool equal, bool several)
 {
-	*n = (struct random_net){.net = {.nmessages = FLOWS, .nlinks = LINKS, .nmembers = 1}};
+	*n = (struct random_net){
+		.net = {.nmessages = FLOWS, .nlinks = LINKS, .nmembers = 1}};
 	n->net.fair = (struct fair){.ntasks = FLOWS,
 	                            .nlinks = LINKS + 1,
 	                            .task = n->task,
@@ -40,7 +41,8 @@ static void draw_net(struct random_net *n, struct rng *r, bool equal, bool sever
 		n->task[i].first = n->net.fair.nuses;
 		for (uint32_t k = 0; k < uses; k++) {
 			n->use[n->net.fair.nuses++] = (struct fair_use){
-				link, several ? 1 + (int32_t)rng_below(r, 3) : 1, NET_WIRE};
+				link, several ? 1 + (int32_t)rng_below(r, 3) : 1,
+				NET_WIRE};
 			link = (link + 1 + (int32_t)rng_below(r, 5)) % LINKS;
 		}
 		n->use[n->net.fair.nuses++] = (struct fair_use){LINKS, 1, NET_SENDS};
@@ -84,8 +86,9 @@ static void plain_rates(double *rate_Bps, const struct random_net *n)
 		least = -1;
 		for (int l = 0; l < LINKS; l++)
 			if (link[l].open &&
-			    (least < 0 || link[l].left_Bps / link[l].open <
-			                          link[least].left_Bps / link[least].open))
+			    (least < 0 ||
+			     link[l].left_Bps / link[l].open <
+			             link[least].left_Bps / link[least].open))
 				least = l;
 		if (least < 0)
 			return;
@@ -130,8 +133,8 @@ START_TEST(rates_are_kept_up_to_date)
 		plain_rates(plain_Bps, &n);
 		for (int32_t i = 0; i < FLOWS; i++)
 			ck_assert_msg(!n.moves[i] ||
-			                      fabs(flow_rate_Bps(rates, i) - plain_Bps[i]) <=
-			                              1e-9 * plain_Bps[i],
+			                      fabs(flow_rate_Bps(rates, i) -
+			                           plain_Bps[i]) <= 1e-9 * plain_Bps[i],
 			              "change %d, flow %d: %.17g, expected %.17g", k, i,
 			              flow_rate_Bps(rates, i), plain_Bps[i]);
 	}

@@ -236,10 +236,10 @@ START_TEST(combined)
 	struct program p = program_sample_text(
 		arena,
 		"HloModule m, num_partitions=4\nsum {\n p = f32[] parameter(0)\n q = "
-	        "f32[] "
+		"f32[] "
 		"parameter(1)\n ROOT s = f32[] add(p, q)\n}\nENTRY e {\n x = f32[256] "
 		"parameter(0)\n y = f32[768] parameter(1)\n z = f32[8388608] "
-	        "parameter(2)\n" SUM("a", "x", "f32[256]", "{{0,1,2,3}}") SUM(
+		"parameter(2)\n" SUM("a", "x", "f32[256]", "{{0,1,2,3}}") SUM(
 			"b", "y", "f32[768]", "{{0,1,2,3}}") SUM("f", "x", "f32[256]",
 	                                                         "{{0,1},{2,3}}")
 			SUM("h", "z", "f32[8388608]",
@@ -253,8 +253,8 @@ START_TEST(combined)
 	                                                                               "{{0,1,2,3}}") " g = f32[1024] all-gather(x), replica_groups={{0,1,2,3}}, dimensions={0}, "
 												      "channel_id=2, use_global_device_ids=true\n ROOT t = (f32[256], f32[768], "
 												      "f32[256], f32[8388608], f32[256], f32[1024]) tuple(c, b, f, h, i, g)\n}\n");
-	const double *share = clean_combined(
-		arena, &p, clean_scattered(arena, &p), clean_gathered(arena, &p));
+	const double *share = clean_combined(arena, &p, clean_scattered(arena, &p),
+	                                     clean_gathered(arena, &p));
 	static const struct {
 		const char *name;
 		double share;
@@ -275,16 +275,18 @@ START_TEST(combined_permutes)
 	" " name " = " type " collective-permute(" of "), channel_id=1, "              \
 	"source_target_pairs=" pairs "\n"
 	struct program p = program_sample_text(
-		arena, "HloModule m, num_partitions=4\nENTRY e {\n"
-		       " x = f32[256] parameter(0)\n y = f32[768] parameter(1)\n" PERMUTE(
-			       "a", "x", "f32[256]", "{{0,1},{2,3}}")
-			       PERMUTE("b", "y", "f32[768]", "{{0,1},{2,3}}")
-				       PERMUTE("c", "x", "f32[256]", "{{0,1},{3,2}}")
-					       PERMUTE("d", "a", "f32[256]",
-	                                               "{{0,1},{2,3}}") " ROOT t = (f32[256], f32[768], f32[256]) "
-									"tuple(d, b, c)\n}\n");
-	const double *share = clean_combined(
-		arena, &p, clean_scattered(arena, &p), clean_gathered(arena, &p));
+		arena,
+		"HloModule m, num_partitions=4\nENTRY e {\n"
+		" x = f32[256] parameter(0)\n y = f32[768] parameter(1)\n" PERMUTE(
+			"a", "x", "f32[256]", "{{0,1},{2,3}}")
+			PERMUTE("b", "y", "f32[768]", "{{0,1},{2,3}}")
+				PERMUTE("c", "x", "f32[256]", "{{0,1},{3,2}}")
+					PERMUTE("d", "a", "f32[256]",
+	                                        "{{0,1},{2,3}}") " ROOT t = (f32[256], "
+								 "f32[768], f32[256]) "
+								 "tuple(d, b, c)\n}\n");
+	const double *share = clean_combined(arena, &p, clean_scattered(arena, &p),
+	                                     clean_gathered(arena, &p));
 
 	ck_assert_double_eq(share[program_sample_op(&p, "a") - p.op.at], 0.25);
 	ck_assert_double_eq(share[program_sample_op(&p, "b") - p.op.at], 0.75);
@@ -300,26 +302,26 @@ END_TEST
 START_TEST(gathered)
 {
 #define GATHER(name, of, type, groups, dim)                                            \
-	" " name " = " type " all-gather(" of "), channel_id=1, dimensions={" dim "}, " \
+	" " name " = " type " all-gather(" of "), channel_id=1, dimensions={" dim      \
+	"}, "                                                                          \
 	"replica_groups=" groups ", use_global_device_ids=true\n"
 	struct program p = program_sample_text(
 		arena,
 		"HloModule m, num_partitions=4\nENTRY e {\n"
 		" x = f32[4,4] parameter(0)\n y = f32[4,4] parameter(1)\n" GATHER(
-			"a", "x", "f32[8,4]", "{{0,1},{2,3}}", "0")
-			GATHER("b", "x", "f32[8,4]", "{{0,1},{2,3}}", "0") GATHER(
-				"c", "x", "f32[16,4]", "{{0,1,2,3}}",
-				"0") GATHER("d", "x", "f32[4,8]", "{{0,1},{2,3}}",
-	                                    "1") GATHER("e", "x", "f32[8,4]",
-	                                                "{{0,2},{1,3}}", "0")
+			"a", "x", "f32[8,4]", "{{0,1},{2,3}}",
+			"0") GATHER("b", "x", "f32[8,4]", "{{0,1},{2,3}}", "0")
+			GATHER("c", "x", "f32[16,4]", "{{0,1,2,3}}", "0") GATHER(
+				"d", "x", "f32[4,8]", "{{0,1},{2,3}}",
+				"1") GATHER("e", "x", "f32[8,4]", "{{0,2},{1,3}}", "0")
 				GATHER("f", "y", "f32[8,4]", "{{0,1},{2,3}}", "0")
-					GATHER("g", "y", "f32[8,4]",
-	                                       "{{0,1},{2,3}}",
-	                                       "0") " z = f32[8,4] negate(b)\n"
-				GATHER("h", "z", "f32[16,4]", "{{0,1},{2,3}}",
-	                               "0") " ROOT t = (f32[8,4], f32[16,4], f32[4,8], "
-					    "f32[8,4], f32[8,4], f32[8,4], f32[16,4]) "
-					    "tuple(a, c, d, e, f, g, h)\n}\n");
+					GATHER("g", "y", "f32[8,4]", "{{0,1},{2,3}}", "0") " z = f32[8,4] negate(b)\n" GATHER(
+						"h", "z", "f32[16,4]", "{{0,1},{2,3}}",
+						"0") " ROOT t = (f32[8,4], f32[16,4], "
+						     "f32[4,8], "
+						     "f32[8,4], f32[8,4], f32[8,4], "
+						     "f32[16,4]) "
+						     "tuple(a, c, d, e, f, g, h)\n}\n");
 	const int32_t *before = clean_gathered(arena, &p);
 	const double *share =
 		clean_combined(arena, &p, clean_scattered(arena, &p), before);

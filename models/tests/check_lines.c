@@ -112,7 +112,8 @@ Suite *tests(void)
 	Suite *suite = suite_create("lines");
 	TCase *tcase = tcase_create("lines");
 
-	tcase_add_loop_test(tcase, links_carry_what_routes_put_on_them, 0, COUNT(shapes));
+	tcase_add_loop_test(tcase, links_carry_what_routes_put_on_them, 0,
+	                    COUNT(shapes));
 	tcase_add_test(tcase, nothing_is_left);
 	suite_add_tcase(suite, tcase);
 	return suite;

@@ -358,8 +358,8 @@ START_TEST(a_step_of_too_many_messages_is_refused)
 {
 	enum { DEVICES = 16384 };
 	const int32_t shape[] = {128, 128};
-	struct machine *m = machine_torus(arena, 2, shape, (bool[]){true, true}, ici,
-	                                  device);
+	struct machine *m =
+		machine_torus(arena, 2, shape, (bool[]){true, true}, ici, device);
 	int32_t *ids = arena_alloc(arena, DEVICES, sizeof(*ids));
 	struct groups g = {2, DEVICES / 2, ids};
 	struct text why = {0};
@@ -368,9 +368,9 @@ START_TEST(a_step_of_too_many_messages_is_refused)
 	for (int32_t i = 0; i < DEVICES; i++)
 		ids[i] = 2 * (i % (DEVICES / 2)) + i / (DEVICES / 2);
 	ck_assert(!lower_collective(&out, arena, m, OP_ALL_TO_ALL, g, 1e6, &why));
-	ck_assert_str_eq(why.s,
-	                 "pairwise has 134201344 messages for an all-to-all in 2 groups "
-	                 "of 8192 devices, and at most 67108864 are timed");
+	ck_assert_str_eq(
+		why.s, "pairwise has 134201344 messages for an all-to-all in 2 groups "
+		       "of 8192 devices, and at most 67108864 are timed");
 	text_free(&why);
 }
 END_TEST

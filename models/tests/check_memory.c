@@ -260,7 +260,8 @@ START_TEST(test_both_limits)
 	ck_assert_str_eq(why, "needs 96 MiB, the device has 90 MiB");
 	p->memory_limit_bytes = 64 * MiB - 1;
 	ck_assert_int_eq(run(&plan, &why, "best", p, &prices_bytes), ANSWER_OVER_MEMORY);
-	ck_assert_str_eq(why, "needs a memory limit of at least 67108864 bytes, that is 64 MiB");
+	ck_assert_str_eq(
+		why, "needs a memory limit of at least 67108864 bytes, that is 64 MiB");
 }
 END_TEST
 

@@ -233,9 +233,9 @@ START_TEST(network_latency)
 		enum protocol protocol;
 		double crossings;
 	} row[] = {
-		{"ring", PROTOCOL_LL, 2},         {"ring", PROTOCOL_LL128, 2},
-		{"ring", PROTOCOL_SIMPLE, 5.6},   {"tree", PROTOCOL_LL, 2},
-		{"tree", PROTOCOL_SIMPLE, 4},     {"nvls-tree", PROTOCOL_SIMPLE, 4},
+		{"ring", PROTOCOL_LL, 2},       {"ring", PROTOCOL_LL128, 2},
+		{"ring", PROTOCOL_SIMPLE, 5.6}, {"tree", PROTOCOL_LL, 2},
+		{"tree", PROTOCOL_SIMPLE, 4},   {"nvls-tree", PROTOCOL_SIMPLE, 4},
 	};
 
 	for (int i = 0; i < COUNT(row); i++) {
@@ -243,7 +243,8 @@ START_TEST(network_latency)
 		struct lowered l;
 		double before_s;
 
-		m->forced = (struct forced){row[i].algorithm, protocols[row[i].protocol]};
+		m->forced =
+			(struct forced){row[i].algorithm, protocols[row[i].protocol]};
 		l = lowered_all(m, OP_ALL_REDUCE, 4096);
 		before_s = seconds_of(m, &l);
 		m->tuning.value[TUNING_NET_LATENCY_S] = 1e-3;

@@ -33,10 +33,14 @@ START_TEST(callers)
 		enum op op;
 		double slow;
 	} row[] = {
-		{90, 2, OP_ALL_GATHER, 1.33},         {90, 4, OP_ALL_GATHER, 1.07},
-		{90, 8, OP_ALL_GATHER, 1},            {90, 8, OP_REDUCE_SCATTER, 1.14},
-		{90, 2, OP_REDUCE_SCATTER, 1.33 * 1.14}, {100, 2, OP_ALL_GATHER, 1},
-		{100, 8, OP_REDUCE_SCATTER, 1},       {80, 4, OP_REDUCE_SCATTER, 1},
+		{90, 2, OP_ALL_GATHER, 1.33},
+		{90, 4, OP_ALL_GATHER, 1.07},
+		{90, 8, OP_ALL_GATHER, 1},
+		{90, 8, OP_REDUCE_SCATTER, 1.14},
+		{90, 2, OP_REDUCE_SCATTER, 1.33 * 1.14},
+		{100, 2, OP_ALL_GATHER, 1},
+		{100, 8, OP_REDUCE_SCATTER, 1},
+		{80, 4, OP_REDUCE_SCATTER, 1},
 	};
 	struct lowered l;
 	struct machine *m;
@@ -65,7 +69,8 @@ START_TEST(callers)
 	m->forced.protocol = NULL;
 	near(lowered_all(m, OP_ALL_TO_ALL, 5).launch_s, 9.7e-6, "one launch");
 	m->launch = LAUNCH_EAGER;
-	near(lowered_all(m, OP_ALL_GATHER, 5).launch_s, device.launch_s + 4.1e-6, "eager");
+	near(lowered_all(m, OP_ALL_GATHER, 5).launch_s, device.launch_s + 4.1e-6,
+	     "eager");
 	m->launch = LAUNCH_MPI;
 	near(lowered_all(m, OP_ALL_GATHER, 5).launch_s, device.launch_s + 29e-6, "mpi");
 }
@@ -155,7 +160,8 @@ START_TEST(all_to_all_channels)
 		l = lowered_all(m, OP_ALL_TO_ALL, n * bytes);
 		near(seconds_of(m, &l),
 		     device.launch_s + (n - 1) * SEND_S + (row[i].simple ? SIMPLE_S : 0) +
-		             row[i].least * KiB / (CHANNEL_BPS / 8) + 2 * sqrt(w * FILL_S),
+		             row[i].least * KiB / (CHANNEL_BPS / 8) +
+		             2 * sqrt(w * FILL_S),
 		     "channels");
 	}
 }
@@ -172,7 +178,8 @@ START_TEST(sends_wait)
 
 	for (int i = 0; i < 2; i++) {
 		struct machine *m = tuned(1, 40, 100);
-		double before_s, wait_s = 741e-6, w = 39 * bytes[i] / nvlink.bandwidth_Bps;
+		double before_s, wait_s = 741e-6,
+				 w = 39 * bytes[i] / nvlink.bandwidth_Bps;
 		struct lowered l;
 
 		l = lowered_all(m, OP_ALL_TO_ALL, 40 * bytes[i]);
@@ -210,8 +217,8 @@ START_TEST(large_messages_meet)
 		l = lowered_all(m, OP_ALL_REDUCE, 8 * row[i].each);
 		after_s = seconds_of(m, &l);
 		if (row[i].meets)
-			near(after_s - before_s, 6e-3 - 2 * 16384 * 7 / 2 / nic.bandwidth_Bps,
-			     "meets");
+			near(after_s - before_s,
+			     6e-3 - 2 * 16384 * 7 / 2 / nic.bandwidth_Bps, "meets");
 		else
 			near(after_s, before_s, "eager or hidden");
 	}

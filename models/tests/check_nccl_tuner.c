@@ -206,7 +206,8 @@ START_TEST(stated_graphs)
 	near(c.graph[NCCL_TREE].intra_GBps, 17, "one node");
 	ck_assert_int_eq(c.graph[NCCL_NVLS].channels, 6);
 	near(c.graph[NCCL_NVLS].intra_GBps, 31, "nvls");
-	ck_assert_int_eq(nccl_case_of(&g, OP_ALL_REDUCE, 5).graph[NCCL_RING].channels, 4);
+	ck_assert_int_eq(nccl_case_of(&g, OP_ALL_REDUCE, 5).graph[NCCL_RING].channels,
+	                 4);
 }
 END_TEST
 

@@ -121,13 +121,13 @@ START_TEST(regrouped)
 	static const char text[] =
 		"sdy.mesh @m = <[\"x\"=2, \"y\"=2]>\n"
 		"func.func @main(%a: tensor<8x64xf32> {sdy.sharding = "
-	        "#sdy.sharding<@m, [{\"x\"}, "
+		"#sdy.sharding<@m, [{\"x\"}, "
 		"{}]>}, %b: tensor<64x16xf32> {sdy.sharding = #sdy.sharding<@m, [{}, "
-	        "{}]>}) -> "
+		"{}]>}) -> "
 		"(tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@m, [{\"y\"}, {}]>}) "
-	        "{\n"
+		"{\n"
 		" %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] "
-	        "{sdy.sharding = "
+		"{sdy.sharding = "
 		"#sdy.sharding_per_value<[<@m, [{\"y\"}, {}]>]>} : (tensor<8x64xf32>, "
 		"tensor<64x16xf32>) -> tensor<8x16xf32>\n"
 		" return %0 : tensor<8x16xf32>\n}\n";
@@ -157,18 +157,18 @@ START_TEST(convolutions)
 		"%a: tensor<4x32x8xf32> " ROWS ", %k: tensor<3x8x8xf32>",
 		"tensor<4x32x8xf32> " ROWS,
 		" %0 = stablehlo.convolution(%a, %k) dim_numbers = [b, 0, f]x[0, i, "
-	        "o]->[b, 0, f], "
+		"o]->[b, 0, f], "
 		"window = {pad = [[1, 1]]} {batch_group_count = 1 : i64, "
-	        "feature_group_count = 1 : "
+		"feature_group_count = 1 : "
 		"i64} : (tensor<4x32x8xf32>, tensor<3x8x8xf32>) -> tensor<4x32x8xf32>\n"
 		" return %0 : tensor<4x32x8xf32>\n");
 	static const char gradient[] = ON4(
 		"%a: tensor<4x32x8xf32> " ROWS ", %g: tensor<4x32x8xf32> " ROWS,
 		"tensor<8x3x8xf32>",
 		" %0 = stablehlo.convolution(%a, %g) dim_numbers = [f, 0, b]x[i, 0, "
-	        "o]->[b, 0, f], "
+		"o]->[b, 0, f], "
 		"window = {pad = [[1, 1]]} {batch_group_count = 1 : i64, "
-	        "feature_group_count = 1 : "
+		"feature_group_count = 1 : "
 		"i64} : (tensor<4x32x8xf32>, tensor<4x32x8xf32>) -> tensor<8x3x8xf32>\n"
 		" return %0 : tensor<8x3x8xf32>\n");
 	struct partition_run r;
@@ -203,19 +203,19 @@ START_TEST(uneven)
 		" %0 = stablehlo.slice %a [0:2, 2:29, 0:8] : (tensor<2x30x8xf32>) -> "
 		"tensor<2x27x8xf32>\n"
 		" %1 = stablehlo.pad %a, %z, low = [0, 2, 0], high = [0, 1, 0], "
-	        "interior = [0, 0, "
+		"interior = [0, 0, "
 		"0] : (tensor<2x30x8xf32>, tensor<f32>) -> tensor<2x33x8xf32>\n"
 		" %2 = \"stablehlo.reduce_window\"(%a, %z) <{padding = dense<[[0, 0], "
-	        "[1, 0], [0, "
+		"[1, 0], [0, "
 		"0]]> : tensor<3x2xi64>, window_dimensions = array<i64: 1, 3, 1>, "
-	        "window_strides = "
+		"window_strides = "
 		"array<i64: 1, 2, 1>}> ({\n"
 		" ^bb0(%p: tensor<f32>, %q: tensor<f32>):\n"
 		"  %s = stablehlo.add %p, %q : tensor<f32>\n"
 		"  stablehlo.return %s : tensor<f32>\n"
 		" }) : (tensor<2x30x8xf32>, tensor<f32>) -> tensor<2x15x8xf32>\n"
 		" return %0, %1, %2 : tensor<2x27x8xf32>, tensor<2x33x8xf32>, "
-	        "tensor<2x15x8xf32>\n");
+		"tensor<2x15x8xf32>\n");
 	struct partition_run r;
 
 	partition_text(arena, &r, text, _i ? PARTITIONER_XLA : PARTITIONER_SHARDY,
@@ -240,8 +240,9 @@ START_TEST(dilated)
 	"{batch_group_count = 1 : i64, feature_group_count = 1 : i64} : "              \
 	"(tensor<2xINx8xf32>, tensor<3x8x8xf32>) -> tensor<2x" out "x8xf32>"
 #define PAD_DILATED(low, high, inside, out)                                            \
-	"pad %a, %z, low = [0, " low ", 0], high = [0, " high ", 0], interior = [0, "  \
-	inside ", 0] : (tensor<2xINx8xf32>, tensor<f32>) -> tensor<2x" out "x8xf32>"
+	"pad %a, %z, low = [0, " low ", 0], high = [0, " high                          \
+	", 0], interior = [0, " inside                                                 \
+	", 0] : (tensor<2xINx8xf32>, tensor<f32>) -> tensor<2x" out "x8xf32>"
 	static const struct {
 		const char *in, *out, *op;
 		int sent; /* -1: the array is gathered */
@@ -269,7 +270,8 @@ START_TEST(dilated)
 			text = arena_printf(
 				arena,
 				"sdy.mesh @m = <[\"x\"=4]>\nfunc.func @main(%%a: "
-				"tensor<2x%sx8xf32> " ROWS ", %%k: tensor<3x8x8xf32>) -> "
+				"tensor<2x%sx8xf32> " ROWS
+				", %%k: tensor<3x8x8xf32>) -> "
 				"(tensor<2x%sx8xf32> " ROWS ") {\n %%z = "
 				"stablehlo.constant dense<2.0> : tensor<f32>\n"
 				" %%0 = stablehlo.%s\n return %%0 : "

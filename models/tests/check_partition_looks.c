@@ -49,29 +49,29 @@ START_TEST(counted_rows)
 				"(tensor<8xi32>) -> tensor<8x1xi32>\n"
 				" %%2 = stablehlo.concatenate %%1, %%l, dim = 1 : "
 				"(tensor<8x1xi32>, tensor<8x1xi32>) -> "
-			        "tensor<8x2xi32>\n"
+				"tensor<8x2xi32>\n"
 				" %%3 = \"stablehlo.gather\"(%%a, %%2) "
 				"<{dimension_numbers = #stablehlo.gather<offset_dims = "
-			        "[], "
+				"[], "
 				"collapsed_slice_dims = [0, 1], start_index_map = [0, "
-			        "1], "
+				"1], "
 				"index_vector_dim = 1>, slice_sizes = array<i64: 1, "
-			        "1>}> : "
+				"1>}> : "
 				"(tensor<8x16xf32>, tensor<8x2xi32>) -> tensor<8xf32>\n"
 				" %%4 = \"stablehlo.scatter\"(%%a, %%2, %%3) "
 				"<{scatter_dimension_numbers = "
 				"#stablehlo.scatter<update_window_dims = [], "
 				"inserted_window_dims = [0, 1], "
-			        "scatter_dims_to_operand_dims "
+				"scatter_dims_to_operand_dims "
 				"= [0, 1], index_vector_dim = 1>}> ({\n ^bb0(%%p: "
 				"tensor<f32>, %%q: tensor<f32>):\n  %%s = "
-			        "stablehlo.add "
+				"stablehlo.add "
 				"%%p, %%q : tensor<f32>\n  stablehlo.return %%s : "
 				"tensor<f32>\n }) : (tensor<8x16xf32>, "
-			        "tensor<8x2xi32>, "
+				"tensor<8x2xi32>, "
 				"tensor<8xf32>) -> tensor<8x16xf32>\n"
 				" return %%3, %%4 : tensor<8xf32>, "
-			        "tensor<8x16xf32>\n}\n",
+				"tensor<8x16xf32>\n}\n",
 				rows[i].array, rows[i].array);
 			static const enum opcode others[] = {
 				HLO_ALL_GATHER, HLO_COLLECTIVE_PERMUTE, HLO_ALL_TO_ALL,
@@ -129,13 +129,13 @@ START_TEST(far_windows)
 			const char *text = arena_printf(
 				arena,
 				"sdy.mesh @m = <[%s]>\nfunc.func @main(%%a: "
-			        "tensor<%sxf32> "
+				"tensor<%sxf32> "
 				"{sdy.sharding = #sdy.sharding<@m, [{\"x\"}]>}) -> "
 				"(tensor<%sxf32> {sdy.sharding = #sdy.sharding<@m, "
 				"[{\"x\"}]>}) {\n %%z = stablehlo.constant dense<3.0> "
-			        ": "
+				": "
 				"tensor<f32>\n %%0 = stablehlo.%s : (tensor<%sxf32>%s) "
-			        "-> "
+				"-> "
 				"tensor<%sxf32>\n return %%0 : tensor<%sxf32>\n}\n",
 				rows[i].mesh, rows[i].in, rows[i].out, rows[i].op,
 				rows[i].in, pads, rows[i].out, rows[i].out);
@@ -162,9 +162,9 @@ START_TEST(by_hand)
 	static const char mlir[] =
 		"sdy.mesh @m = <[\"x\"=2, \"y\"=4]>\n"
 		"func.func @main(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@m, "
-	        "[{}, "
+		"[{}, "
 		"{\"x\"}]>}) -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@m, "
-	        "[{\"y\"}, "
+		"[{\"y\"}, "
 		"{\"x\"}]>}) {\n"
 		" %0 = sdy.manual_computation(%a) in_shardings=[<@m, [{\"x\"}, {}]>] "
 		"out_shardings=[<@m, [{}, {\"x\"}]>] manual_axes={\"x\", \"y\"} (%b: "
@@ -182,12 +182,12 @@ START_TEST(by_hand)
 		" b = f32[8,8] custom-call(a), custom_call_target=\"Sharding\", "
 		"sharding={devices=[8,1]<=[8]}\n"
 		" c = f32[1,8] custom-call(b), "
-	        "custom_call_target=\"SPMDFullToShardShape\", "
+		"custom_call_target=\"SPMDFullToShardShape\", "
 		"sharding={manual}\n"
 		" d = f32[1,8] negate(c), sharding={manual}\n"
 		" ROOT f = f32[8,8] custom-call(d), "
 		"custom_call_target=\"SPMDShardToFullShape\", "
-	        "sharding={devices=[8,1]<=[8]}\n"
+		"sharding={devices=[8,1]<=[8]}\n"
 		"}\n";
 	struct partition_run r;
 
@@ -293,14 +293,14 @@ START_TEST(cheapest_look)
 					  "\"stablehlo.scatter\"(%%a, %%i, %%u) "
 					  "<{scatter_dimension_numbers = "
 					  "#stablehlo.scatter<update_window_dims = "
-		                          "[1], "
+					  "[1], "
 					  "inserted_window_dims = [0], "
 					  "scatter_dims_to_operand_dims = [0], "
 					  "index_vector_dim = 1>}> ({\n ^bb0(%%p: "
 					  "tensor<f32>, %%q: tensor<f32>):\n  %%s = "
 					  "stablehlo.add %%p, %%q : tensor<f32>\n  "
 					  "stablehlo.return %%s : tensor<f32>\n }) : "
-		                          "(%s, "
+					  "(%s, "
 					  "%s, %s) -> %s",
 					  type[0], type[1], type[2], type[0])
 				: arena_printf(
@@ -308,11 +308,11 @@ START_TEST(cheapest_look)
 					  "\"stablehlo.gather\"(%%a, %%i) "
 					  "<{dimension_numbers = #stablehlo.gather<"
 					  "offset_dims = [1], collapsed_slice_dims = "
-		                          "[0], "
+					  "[0], "
 					  "start_index_map = [0], index_vector_dim = "
-		                          "1>, "
+					  "1>, "
 					  "slice_sizes = array<i64: 1, 8>}> : (%s, %s) "
-		                          "-> %s",
+					  "-> %s",
 					  type[0], type[1], type[2]);
 		const char *out = type[rows[i].scatters ? 0 : 2];
 		const char *text = arena_printf(

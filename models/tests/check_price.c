@@ -165,7 +165,8 @@ START_TEST(a_step_with_sums_costs_what_the_clock_says)
 END_TEST
 
 /* A limit changes no price that is not above it; others stay above it, and are no more. */
-static void check_within(const struct prices *prices, const struct plan *plan, double cost)
+static void check_within(const struct prices *prices, const struct plan *plan,
+                         double cost)
 {
 	static const double parts[] = {0.01, 0.5, 0.9, 0.999, 1.001, 2};
 

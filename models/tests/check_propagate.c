@@ -131,7 +131,8 @@ END_TEST
 /* Lists that begin alike: the longer one, where the array is open, else what is there. */
 START_TEST(prefixes)
 {
-	struct propagated r = run(MAIN(TWO("{\"x\", ?}, {}", "{\"x\", \"y\"}, {}"), ADD));
+	struct propagated r =
+		run(MAIN(TWO("{\"x\", ?}, {}", "{\"x\", \"y\"}, {}"), ADD));
 
 	HAS(r, "%0", "P(('x', 'y'), None)");
 	HAS(r, "a", "P(('x', 'y'), None)");
@@ -316,19 +317,21 @@ END_TEST
 /* A group has the sharding of any of its members; a barrier lets it through one way. */
 START_TEST(groups_and_barriers)
 {
-	struct propagated r = run(MAIN(
-		"%a: tensor<8x8xf32>" OF("{\"x\"}, {}") ", %b: tensor<8x8xf32>, %c: "
-		"tensor<8x8xf32>, %d: tensor<8x8xf32>" OF("{?}, {\"y\", ?}"),
-		" sdy.sharding_group %a group_id=3 : tensor<8x8xf32>\n"
-		" sdy.sharding_group %b group_id=3 : tensor<8x8xf32>\n"
-		" sdy.sharding_group %c group_id=4 : tensor<8x8xf32>\n"
-		" %0 = sdy.propagation_barrier %a allowed_direction=NONE : "
-		"tensor<8x8xf32>\n"
-		" %1 = sdy.propagation_barrier %a allowed_direction=FORWARD : "
-		"tensor<8x8xf32>\n"
-		" %2 = sdy.propagation_barrier %c allowed_direction=FORWARD : "
-		"tensor<8x8xf32>\n"
-		" %3 = stablehlo.add %2, %d : tensor<8x8xf32>\n"));
+	struct propagated r = run(
+		MAIN("%a: tensor<8x8xf32>" OF(
+			     "{\"x\"}, {}") ", %b: tensor<8x8xf32>, %c: "
+	                                    "tensor<8x8xf32>, %d: tensor<8x8xf32>" OF(
+						    "{?}, {\"y\", ?}"),
+	             " sdy.sharding_group %a group_id=3 : tensor<8x8xf32>\n"
+	             " sdy.sharding_group %b group_id=3 : tensor<8x8xf32>\n"
+	             " sdy.sharding_group %c group_id=4 : tensor<8x8xf32>\n"
+	             " %0 = sdy.propagation_barrier %a allowed_direction=NONE : "
+	             "tensor<8x8xf32>\n"
+	             " %1 = sdy.propagation_barrier %a allowed_direction=FORWARD : "
+	             "tensor<8x8xf32>\n"
+	             " %2 = sdy.propagation_barrier %c allowed_direction=FORWARD : "
+	             "tensor<8x8xf32>\n"
+	             " %3 = stablehlo.add %2, %d : tensor<8x8xf32>\n"));
 
 	HAS(r, "b", "P('x', None)");
 	HAS(r, "%0", "P(None, None)");
@@ -343,8 +346,10 @@ START_TEST(by_hand)
 {
 	struct propagated r = run(MAIN(
 		"%a: tensor<8x8xf32>",
-		" %0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{\"x\"}, {}]>] "
-		"out_shardings=[<@mesh, [{}, {\"x\"}]>] manual_axes={\"x\", \"y\"} (%b: "
+		" %0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{\"x\"}, "
+		"{}]>] "
+		"out_shardings=[<@mesh, [{}, {\"x\"}]>] manual_axes={\"x\", \"y\"} "
+		"(%b: "
 		"tensor<4x8xf32>) {\n"
 		"  %1 = stablehlo.transpose %b, dims = [1, 0] : (tensor<4x8xf32>) -> "
 		"tensor<8x4xf32>\n"
@@ -367,16 +372,19 @@ END_TEST
  */
 START_TEST(unused_constraints)
 {
-	struct propagated r = run(MAIN(
-		"%a: tensor<8x8xf32>, %b: tensor<8x8xf32>" OF("{}, {\"y\"}"),
-		" %0 = stablehlo.negate %a : tensor<8x8xf32>\n"
-		" %1 = sdy.sharding_constraint %0 <@mesh, [{\"x\"}, {}]> : tensor<8x8xf32>\n"
-		" %2 = stablehlo.iota dim = 0 : tensor<8x8xf32>\n"
-		" %3 = sdy.sharding_constraint %2 <@mesh, [{}, {\"y\"}]> : tensor<8x8xf32>\n"
-		" %4 = stablehlo.add %0, %2 : tensor<8x8xf32>\n"
-		" %5 = stablehlo.iota dim = 0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, "
-		"[{\"y\"}, {}]>]>} : tensor<8x8xf32>\n"
-		" %6 = stablehlo.negate %5 : tensor<8x8xf32>\n"));
+	struct propagated r =
+		run(MAIN("%a: tensor<8x8xf32>, %b: tensor<8x8xf32>" OF("{}, {\"y\"}"),
+	                 " %0 = stablehlo.negate %a : tensor<8x8xf32>\n"
+	                 " %1 = sdy.sharding_constraint %0 <@mesh, [{\"x\"}, {}]> : "
+	                 "tensor<8x8xf32>\n"
+	                 " %2 = stablehlo.iota dim = 0 : tensor<8x8xf32>\n"
+	                 " %3 = sdy.sharding_constraint %2 <@mesh, [{}, {\"y\"}]> : "
+	                 "tensor<8x8xf32>\n"
+	                 " %4 = stablehlo.add %0, %2 : tensor<8x8xf32>\n"
+	                 " %5 = stablehlo.iota dim = 0 {sdy.sharding = "
+	                 "#sdy.sharding_per_value<[<@mesh, "
+	                 "[{\"y\"}, {}]>]>} : tensor<8x8xf32>\n"
+	                 " %6 = stablehlo.negate %5 : tensor<8x8xf32>\n"));
 
 	HAS(r, "%0", "P('x', None)");
 	HAS(r, "a", "P('x', None)");

@@ -19,6 +19,8 @@ static void teardown(void)
 
 #define HAS(r, name, text) ck_assert_str_eq(propagated_of(&(r), name), text)
 
+/* Programs stand as they are read. */
+/* clang-format off */
 #define SUM                                                                           \
 	"sum {\n p = f32[] parameter(0)\n q = f32[] parameter(1)\n"                  \
 	" ROOT s = f32[] add(p, q)\n}\n"

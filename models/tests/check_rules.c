@@ -194,7 +194,8 @@ static const struct row rows[] = {
          "need_replication={k} permutation={l} blocked_propagation={i, l}"},
 	{HLO_CUSTOM_CALL, "%a: tensor<4xf32>",
          "stablehlo.custom_call @mine(%a) {sdy.sharding_rule = "
-         "#sdy.op_sharding_rule<([i])->([i]) {i=5}>} : (tensor<4xf32>) -> tensor<4xf32>",
+         "#sdy.op_sharding_rule<([i])->([i]) {i=5}>} : (tensor<4xf32>) -> "
+         "tensor<4xf32>",
          NULL},
 	/* Attention: eight heads of queries over two of keys; statistics of their own. */
 	{HLO_CUSTOM_CALL,

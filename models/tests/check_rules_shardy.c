@@ -28,14 +28,11 @@ static const struct row {
 	enum opcode code;
 	const char *args, *text, *rule;
 } rows[] = {
-	{HLO_ADD, "%a: tensor<2x1x4xf32>",
-         "stablehlo.add %a, %a : tensor<2x1x4xf32>",
+	{HLO_ADD, "%a: tensor<2x1x4xf32>", "stablehlo.add %a, %a : tensor<2x1x4xf32>",
          "([i, j, k], [i, j, k])->([i, j, k]) {i=2, j=1, k=4}"},
-	{HLO_ADD, "%a: tensor<2x0x4xf32>",
-         "stablehlo.add %a, %a : tensor<2x0x4xf32>",
+	{HLO_ADD, "%a: tensor<2x0x4xf32>", "stablehlo.add %a, %a : tensor<2x0x4xf32>",
          "([i, j, k], [i, j, k])->([i, j, k]) {i=2, j=0, k=4}"},
-	{HLO_ADD, "%a: tensor<f32>",
-         "stablehlo.add %a, %a : tensor<f32>",
+	{HLO_ADD, "%a: tensor<f32>", "stablehlo.add %a, %a : tensor<f32>",
          "([], [])->([])"},
 	{HLO_BITCAST_CONVERT, "%a: tensor<4x2x2xui32>",
          "stablehlo.bitcast_convert %a : (tensor<4x2x2xui32>) -> "
@@ -129,8 +126,7 @@ static const struct row {
          "stablehlo.reshape %a : (tensor<1x1xf32>) -> tensor<f32>",
          "([i, j])->([]) {i=1, j=1}"},
 	{HLO_RESHAPE, "%a: tensor<4x0xf32>",
-         "stablehlo.reshape %a : (tensor<4x0xf32>) -> tensor<0x8xf32>",
-         NULL},
+         "stablehlo.reshape %a : (tensor<4x0xf32>) -> tensor<0x8xf32>", NULL},
 	{HLO_RESHAPE, "%a: tensor<2x4xf32>",
          "stablehlo.reshape %a : (tensor<2x4xf32>) -> tensor<8xf32>",
          "([i, j])->([ij]) {i=2, j=4}"},
@@ -179,7 +175,8 @@ static const struct row {
 	{HLO_SELECT, "%p: tensor<i1>, %a: tensor<4x8xf32>, %b: tensor<4x8xf32>",
          "stablehlo.select %p, %a, %b : tensor<i1>, tensor<4x8xf32>",
          "([], [i, j], [i, j])->([i, j]) {i=4, j=8}"},
-	{HLO_SELECT_AND_SCATTER, "%a: tensor<10x24x24x64xf32>, %b: tensor<10x12x12x64xf32>, %z: "
+	{HLO_SELECT_AND_SCATTER,
+         "%a: tensor<10x24x24x64xf32>, %b: tensor<10x12x12x64xf32>, %z: "
          "tensor<f32>",
          "\"stablehlo.select_and_scatter\"(%a, %b, %z) ({\n ^bb0(%p: tensor<f32>, "
          "%q: tensor<f32>):\n  %s = stablehlo.compare GT, %p, %q : (tensor<f32>, "

@@ -98,9 +98,9 @@ START_TEST(as_an_all_to_all_of_xla)
 	all = lowered_all(machine, OP_ALL_TO_ALL, n);
 	ck_assert_double_eq_tol(seconds_of(machine, &exchange) - exchange.launch_s,
 	                        seconds_of(machine, &all) - all.launch_s, 2 * wire_s);
-	ck_assert_double_eq_tol(
-		exchange.schedule.task[0].delay_s,
-		fmax(0, peers_s(m, g) + (m == 1 ? 15e-6 : 0) - route_s), 1e-12);
+	ck_assert_double_eq_tol(exchange.schedule.task[0].delay_s,
+	                        fmax(0, peers_s(m, g) + (m == 1 ? 15e-6 : 0) - route_s),
+	                        1e-12);
 }
 END_TEST
 
@@ -160,7 +160,7 @@ static const struct {
 	int32_t n, id[12];
 	int nmessages; /* rings that stand for all pairs: inside, one for each size */
 } uneven[] = {
-	{5, {0, 1, 2, 5, 4}, 5 + 2 + 5},           /* 3 and 2 of nodes of 4 */
+	{5, {0, 1, 2, 5, 4}, 5 + 2 + 5},                  /* 3 and 2 of nodes of 4 */
 	{9, {0, 1, 2, 3, 4, 5, 8, 9, 10}, 9 + 5 + 2 + 9}, /* 4, 2 and 3 */
 	{8, {0, 1, 4, 5, 8, 9, 10, 11}, 8 + 8 + 4},
 	{4, {0, 1, 2, 4}, 12}, /* one alone in its node: all pairs */

@@ -145,7 +145,8 @@ static const struct {
 	{"module @m { xla }\n", 1, 13, "expected 'module'"},
 	{"module @m attributes {mhlo.num_partitions = 0 : i32} {\n}\n", 1, 45,
          "expected mhlo.num_partitions of 1 to"},
-	{"module @m attributes {mhlo.num_replicas = dense<[2, 2]> : tensor<2xi32>} {\n}\n",
+	{"module @m attributes {mhlo.num_replicas = dense<[2, 2]> : tensor<2xi32>} "
+         "{\n}\n",
          1, 43, "expected mhlo.num_replicas of 1 to"},
 	{"module @m attributes {mhlo.num_partitions = 4 : i32} {\n"
          " sdy.mesh @mesh = <[\"x\"=2, \"y\"=4]>\n}\n",

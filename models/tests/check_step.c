@@ -226,8 +226,8 @@ START_TEST(experts_in_nodes)
 	ck_assert_double_eq(count(&p, HLO_ALL_TO_ALL).n, 2 * 2 * 4 * 4);
 	for (int64_t i = 0; i < p.op.n; i++) {
 		const struct instruction *op = &p.op.at[i];
-		double bytes = p.region.at[op->region].runs *
-		               (double)op_result_bytes(&p, op);
+		double bytes =
+			p.region.at[op->region].runs * (double)op_result_bytes(&p, op);
 		const struct replica_groups *g;
 
 		if (op->code != HLO_ALL_TO_ALL)

@@ -106,7 +106,8 @@ static const struct {
 	{" 0.5", E_RANGE, 2, "whole number of bytes, expected such as 0,"},
 	{"1.5B", E_RANGE, 1, "1.5B is not a whole number of bytes, expected such as 1,"},
 	/* 4.8 x 2^30 = 5153960755.2 */
-	{"4.8GiB", E_RANGE, 1, "4.8GiB is not a whole number of bytes, expected such as 5153960755,"},
+	{"4.8GiB", E_RANGE, 1,
+         "4.8GiB is not a whole number of bytes, expected such as 5153960755,"},
 	{"0.0001KB", E_RANGE, 1, "whole number of bytes"},
 	{"0.3KiB", E_RANGE, 1, "whole number of bytes"},
 	{"4611686018427387905", E_RANGE, 1, "at most 2^62"},

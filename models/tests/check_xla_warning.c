@@ -302,18 +302,22 @@ static const struct {
 	const char *text, *operation;
 } operations[] = {
 	{"from sharding {replicated} to {devices=[4]<=[4]} without", NULL},
-	{"from sharding {replicated} to {devices=[4]<=[4]} for HLO operation: %dot.12 = "
+	{"from sharding {replicated} to {devices=[4]<=[4]} for HLO operation: %dot.12 "
+         "= "
          "f32[4]{0} dot(f32[2] %a), sharding={replicated}, "
          "metadata={op_name=\"jit(f)/dot\" source_file=\"/a b/m.py\" source_line=42}.",
          "%dot.12, jit(f)/dot, /a b/m.py:42"},
 	{"from sharding {replicated} to {devices=[4]<=[4]} for x = f32[4] add(), "
-         "metadata={source_file=\"m.py\"}", "x, m.py"},
+         "metadata={source_file=\"m.py\"}",
+         "x, m.py"},
 	{"from sharding {replicated} to {devices=[4]<=[4]} for %x = f32[4] add(), "
-         "metadata={op_name=\"\" source_line=3}", "%x"},
+         "metadata={op_name=\"\" source_line=3}",
+         "%x"},
 	/* of a tuple, and what another warning behind it tells */
 	{"from sharding {replicated} to {devices=[4]<=[4]} for %g = (f32[4], f32[2]) "
          "while(). from sharding {replicated} to {devices=[4]<=[4]} for %h = f32[4] "
-         "add(), metadata={op_name=\"other\"}", "%g"},
+         "add(), metadata={op_name=\"other\"}",
+         "%g"},
 };
 
 START_TEST(test_operations)

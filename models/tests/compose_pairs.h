@@ -11,7 +11,7 @@
 struct compose_case {
 	int mesh[4]; /* sizes of the axes; 0 ends them */
 	enum { COMPOSE_OPEN, COMPOSE_WRAPPED, COMPOSE_NODES } kind;
-	int32_t shape[3]; /* of a torus (0 ends it), or nodes and GPUs of each */
+	int32_t shape[3];   /* of a torus (0 ends it), or nodes and GPUs of each */
 	const char *family; /* `family:shape`, instead of kind and shape; or NULL */
 };
 

@@ -20,7 +20,8 @@ struct drawing {
 
 static int draw(struct drawing *g, int n)
 {
-	g->state = g->state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	g->state = g->state * UINT64_C(6364136223846793005) +
+	           UINT64_C(1442695040888963407);
 	return (int)((g->state >> 33) % (uint64_t)n);
 }
 
@@ -107,11 +108,12 @@ static void add_dot(struct drawing *g, int v)
 		out = (struct array_of){l->rank, {l->dim[0]}};
 		out.dim[batched] = l->dim[batched + !(a - batched)];
 		out.dim[batched + 1] = r->dim[batched + !(b - batched)];
-		text_printf(&g->text,
-		            " %%%d = stablehlo.dot_general %%%d, %%%d,%s contracting_dims "
-		            "= [%d] x [%d] : (%s, %s) -> %s\n",
-		            g->n, v, k, batched ? " batching_dims = [0] x [0]," : "", a, b,
-		            type_text(g, l), type_text(g, r), type_text(g, &out));
+		text_printf(
+			&g->text,
+			" %%%d = stablehlo.dot_general %%%d, %%%d,%s contracting_dims "
+			"= [%d] x [%d] : (%s, %s) -> %s\n",
+			g->n, v, k, batched ? " batching_dims = [0] x [0]," : "", a, b,
+			type_text(g, l), type_text(g, r), type_text(g, &out));
 		add_value(g, out);
 		add_unary(g, g->n - 1, "tanh");
 		return;
@@ -142,11 +144,12 @@ static void add_reduce(struct drawing *g, int v)
 	for (int d = 0; d < t.rank; d++)
 		if (d != gone)
 			out.dim[n++] = t.dim[d];
-	text_printf(&g->text,
-	            " %%%d = stablehlo.reduce(%%%d init: %%z) applies stablehlo.%s across "
-	            "dimensions = [%d] : (%s, tensor<f32>) -> %s\n",
-	            g->n, v, draw(g, 2) ? "add" : "maximum", gone, type_text(g, &t),
-	            type_text(g, &out));
+	text_printf(
+		&g->text,
+		" %%%d = stablehlo.reduce(%%%d init: %%z) applies stablehlo.%s across "
+		"dimensions = [%d] : (%s, tensor<f32>) -> %s\n",
+		g->n, v, draw(g, 2) ? "add" : "maximum", gone, type_text(g, &t),
+		type_text(g, &out));
 	add_value(g, out);
 	if (draw(g, 2) && out.rank)
 		return;
@@ -160,7 +163,8 @@ static void add_reduce(struct drawing *g, int v)
 	for (int d = 0; d < t.rank; d++)
 		if (d != at)
 			text_printf(&g->text, "%s%d", n++ ? ", " : "", d);
-	text_printf(&g->text, "] : (%s) -> %s\n", type_text(g, &out), type_text(g, &back));
+	text_printf(&g->text, "] : (%s) -> %s\n", type_text(g, &out),
+	            type_text(g, &back));
 	add_value(g, back);
 	/* Scalars are in no pool. */
 	if (!out.rank)
@@ -195,17 +199,21 @@ static void add_pieces(struct drawing *g, int v)
 	int d = draw(g, t.rank), with = find_like(g, v);
 
 	out.dim[d] *= 2;
-	text_printf(&g->text,
-	            " %%%d = stablehlo.concatenate %%%d, %%%d, dim = %d : (%s, %s) -> %s\n",
-	            g->n, v, with, d, type_text(g, &t), type_text(g, &t), type_text(g, &out));
+	text_printf(
+		&g->text,
+		" %%%d = stablehlo.concatenate %%%d, %%%d, dim = %d : (%s, %s) -> %s\n",
+		g->n, v, with, d, type_text(g, &t), type_text(g, &t),
+		type_text(g, &out));
 	add_value(g, out);
 	cut = out;
 	cut.dim[d] = t.dim[d];
 	text_printf(&g->text, " %%%d = stablehlo.slice %%%d [", g->n, g->n - 1);
 	for (int i = 0; i < t.rank; i++)
-		text_printf(&g->text, "%s%d:%d", i ? ", " : "", i == d ? t.dim[d] / 2 : 0,
+		text_printf(&g->text, "%s%d:%d", i ? ", " : "",
+		            i == d ? t.dim[d] / 2 : 0,
 		            i == d ? t.dim[d] / 2 + t.dim[d] : t.dim[i]);
-	text_printf(&g->text, "] : (%s) -> %s\n", type_text(g, &out), type_text(g, &cut));
+	text_printf(&g->text, "] : (%s) -> %s\n", type_text(g, &out),
+	            type_text(g, &cut));
 	add_value(g, cut);
 }
 
@@ -319,7 +327,7 @@ static void add_convolution(struct drawing *g, int v)
 	text_printf(
 		&g->text,
 		" %%%d = stablehlo.convolution(%%%d, %%k%d) dim_numbers = [b, 0, "
-	        "f]x[0, "
+		"f]x[0, "
 		"i, o]->[b, 0, f], window = {stride = [%d], pad = [[%d, %d]]} "
 		"{batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (%s, "
 		"tensor<%dx8x8xf32>) -> %s\n",
@@ -389,12 +397,13 @@ static void add_pick(struct drawing *g, int v)
 		offset = arena_printf(g->a, "%s%s%d", offset, i > 2 ? ", " : "", i - 1);
 		sizes = arena_printf(g->a, "%s, %d", sizes, t.dim[i]);
 	}
-	text_printf(&g->text, " %%%d = stablehlo.iota dim = 0 : tensor<8x1xi32>\n", g->n);
+	text_printf(&g->text, " %%%d = stablehlo.iota dim = 0 : tensor<8x1xi32>\n",
+	            g->n);
 	add_value(g, (struct array_of){0, {0}});
 	add_value(g, (struct array_of){0, {0}});
 	add_value(g, (struct array_of){0, {0}});
-	text_printf(&g->text, " %%%d = stablehlo.convert %%%d : tensor<8x1xi32>\n", at - 1,
-	            at - 2);
+	text_printf(&g->text, " %%%d = stablehlo.convert %%%d : tensor<8x1xi32>\n",
+	            at - 1, at - 2);
 	text_printf(&g->text,
 	            " %%%d = stablehlo.concatenate %%%d, %%i1, dim = 1 : "
 	            "(tensor<8x1xi32>, tensor<8x1xi32>) -> tensor<8x2xi32>\n",
@@ -414,7 +423,8 @@ static void add_pick(struct drawing *g, int v)
 		"[%s], inserted_window_dims = [0, 1], scatter_dims_to_operand_dims = "
 		"[0, 1], index_vector_dim = 1>}> ({\n ^bb0(%%p: tensor<f32>, %%q: "
 		"tensor<f32>):\n  %%r = stablehlo.add %%p, %%q : tensor<f32>\n  "
-		"stablehlo.return %%r : tensor<f32>\n }) : (%s, tensor<8x2xi32>, %s) -> "
+		"stablehlo.return %%r : tensor<f32>\n }) : (%s, tensor<8x2xi32>, %s) "
+		"-> "
 		"%s\n",
 		g->n, v, at, g->n - 1, offset, type_text(g, &t), type_text(g, &out),
 		type_text(g, &t));
@@ -456,10 +466,11 @@ static void add_constraint(struct drawing *g, int v)
 /* Numbers that are made of constants, and a counter along a dimension. */
 static void add_constants(struct drawing *g, int v)
 {
-	text_printf(&g->text,
-	            " %%%d = stablehlo.broadcast_in_dim %%one, dims = [] : (tensor<f32>) "
-	            "-> %s\n",
-	            g->n, type_text(g, &g->pool[v]));
+	text_printf(
+		&g->text,
+		" %%%d = stablehlo.broadcast_in_dim %%one, dims = [] : (tensor<f32>) "
+		"-> %s\n",
+		g->n, type_text(g, &g->pool[v]));
 	add_value(g, g->pool[v]);
 	text_printf(&g->text, " %%%d = stablehlo.iota dim = %d : %s\n", g->n,
 	            draw(g, g->pool[v].rank), type_text(g, &g->pool[v]));
@@ -546,7 +557,8 @@ const char *draw_program(struct arena *a, uint64_t seed)
 		for (int d = 0; d < t.rank; d++)
 			t.dim[d] = 8 * (1 + draw(&g, 2));
 		text_printf(&g.text, "%s%%%d: %s {sdy.sharding = #sdy.sharding%s}",
-		            i ? ", " : "", i, type_text(&g, &t), draw_sharding(&g, t.rank));
+		            i ? ", " : "", i, type_text(&g, &t),
+		            draw_sharding(&g, t.rank));
 		add_value(&g, t);
 	}
 	/* Kernels, of 3 elements whole, of 8 split in any way. */
@@ -578,6 +590,6 @@ const char *draw_program(struct arena *a, uint64_t seed)
 
 	at = strstr(text, "-> (@)");
 	return arena_printf(a, "%.*s-> (%s, %s)%s", (int)(at - text), text,
-	                    type_text(&g, &g.pool[g.n - 1]), type_text(&g, &g.pool[ARGS - 1]),
-	                    at + 6);
+	                    type_text(&g, &g.pool[g.n - 1]),
+	                    type_text(&g, &g.pool[ARGS - 1]), at + 6);
 }

@@ -25,7 +25,7 @@ static struct tensor *value_of(struct run *r, int32_t value, int32_t dev)
 }
 
 static struct tensor *operand(struct run *r, const struct instruction *op, int32_t k,
-                             int32_t dev)
+                              int32_t dev)
 {
 	struct tensor *c = value_of(r, op_operand(r->p, op, k), dev);
 
@@ -77,8 +77,8 @@ double interpret_apply(enum opcode code, double x, double y)
 	return compute(code, (struct span){0}, (const double[]){x, y, 0});
 }
 
-static void run_elementwise(struct run *r, const struct instruction *op, struct tensor *out,
-                            int32_t dev)
+static void run_elementwise(struct run *r, const struct instruction *op,
+                            struct tensor *out, int32_t dev)
 {
 	for (int64_t i = 0; i < tensor_count(out); i++) {
 		double x[3] = {0};
@@ -106,7 +106,8 @@ static void run_move(struct run *r, const struct instruction *op, struct tensor 
                      int32_t dev)
 {
 	const struct tensor *in = operand(r, op, 0, dev);
-	int64_t at[RANK_MAX], from[RANK_MAX] = {0}, dim = op->dims.n ? op->dims.at[0] : 0;
+	int64_t at[RANK_MAX], from[RANK_MAX] = {0},
+			      dim = op->dims.n ? op->dims.at[0] : 0;
 
 	for (int64_t i = 0; i < tensor_count(out); i++) {
 		tensor_index(at, out, i);
@@ -128,9 +129,8 @@ static void run_move(struct run *r, const struct instruction *op, struct tensor 
 				from[d] = op->as.slice->start.at[d] +
 				          at[d] * op->as.slice->stride.at[d];
 			if (op->code == HLO_REVERSE)
-				from[d] = ints_have(op->dims, d)
-				                  ? in->dim[d] - 1 - at[d]
-				                  : at[d];
+				from[d] = ints_have(op->dims, d) ? in->dim[d] - 1 - at[d]
+				                                 : at[d];
 			if (op->code == HLO_DYNAMIC_SLICE)
 				from[d] = at[d] + start_of(operand(r, op, 1 + d, dev),
 				                           in->dim[d] - out->dim[d]);
@@ -227,7 +227,8 @@ static void run_reduce(struct run *r, const struct instruction *op, struct tenso
 static void run_update(struct run *r, const struct instruction *op, struct tensor *out,
                        int32_t dev)
 {
-	const struct tensor *in = operand(r, op, 0, dev), *update = operand(r, op, 1, dev);
+	const struct tensor *in = operand(r, op, 0, dev),
+			    *update = operand(r, op, 1, dev);
 	int64_t at[RANK_MAX];
 
 	memcpy(out->at, in->at, (size_t)tensor_count(in) * sizeof(*in->at));
@@ -355,9 +356,8 @@ static void run_reshard(struct run *r, const struct instruction *op, int32_t num
 			*value_of(r, op->first_value, d) = tile[d];
 		return;
 	}
-	for (int32_t i = number; i < r->p->op.n &&
-	                         r->part->of.at[i] == r->part->of.at[number];
-	     i++)
+	for (int32_t i = number;
+	     i < r->p->op.n && r->part->of.at[i] == r->part->of.at[number]; i++)
 		max |= op_applied(r->p, &r->p->op.at[i]) == HLO_MAXIMUM;
 	all = tensor_join(r->a, tile, &whole, &is->from, r->m, max);
 	tensor_cut(value_of(r, op->first_value, 0), r->a, &all, &is->to, r->m);

@@ -50,7 +50,8 @@ struct tensor tensor_new(struct arena *a, const struct value_type *t, uint64_t s
 	struct tensor c = tensor_make(a, t->rank, t->dim);
 
 	for (int64_t i = 0; i < tensor_count(&c); i++) {
-		seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+		seed = seed * UINT64_C(6364136223846793005) +
+		       UINT64_C(1442695040888963407);
 		c.at[i] = t->dtype->name[0] != 's' && t->dtype->name[0] != 'u'
 		                  ? (double)(int)(seed >> 33) / (double)(1u << 30) - 0.9
 		                  : (double)(seed >> 33 & 7);
@@ -88,7 +89,7 @@ static bool is_inside(const struct tensor *c, const int64_t *at)
 }
 
 void tensor_cut(struct tensor *out, struct arena *a, const struct tensor *whole,
-               const struct layout *l, const struct mesh *m)
+                const struct layout *l, const struct mesh *m)
 {
 	struct shape shape = shape_of(whole->rank, whole->dim);
 	struct tilemap t = tilemap_make(l, m, &shape, a);
@@ -109,8 +110,8 @@ void tensor_cut(struct tensor *out, struct arena *a, const struct tensor *whole,
 }
 
 struct tensor tensor_join(struct arena *a, const struct tensor *tile,
-                        const struct value_type *type, const struct layout *l,
-                        const struct mesh *m, bool max)
+                          const struct value_type *type, const struct layout *l,
+                          const struct mesh *m, bool max)
 {
 	struct shape shape = shape_of(type->rank, type->dim);
 	struct tilemap t = tilemap_make(l, m, &shape, a);

@@ -26,15 +26,15 @@ struct tensor tensor_new(struct arena *a, const struct value_type *t, uint64_t s
 
 /* Cuts an array into the tiles of all devices: `out` [mesh_nids]. */
 void tensor_cut(struct tensor *out, struct arena *a, const struct tensor *whole,
-               const struct layout *l, const struct mesh *m);
+                const struct layout *l, const struct mesh *m);
 
 /*
  * Puts an array of `dim` together from its tiles; those that several devices have must be
  * equal. Unreduced ones are added up, or as `max` says the largest is taken.
  */
 struct tensor tensor_join(struct arena *a, const struct tensor *tile,
-                        const struct value_type *t, const struct layout *l,
-                        const struct mesh *m, bool max);
+                          const struct value_type *t, const struct layout *l,
+                          const struct mesh *m, bool max);
 
 /* Whether two arrays have the same shape and nearly the same numbers. */
 bool tensor_equal(const struct tensor *a, const struct tensor *b);

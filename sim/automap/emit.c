@@ -76,7 +76,8 @@ static void print_sums(struct text *out, struct arena *a, const struct automap_s
 		automap_whole_values(&n, a, f, s->ask->graph, true);
 
 	for (int64_t i = 0; i < n; i++)
-		text_printf(out, "%s constrain what %s makes (%s) not to be cut along %s\n",
+		text_printf(out,
+		            "%s constrain what %s makes (%s) not to be cut along %s\n",
 		            mark, whole[i].names, whole[i].what, whole[i].axis);
 	for (int i = 0; i < f->cutting->naxes; i++)
 		if (f->cutting->sums[i] >= 0)

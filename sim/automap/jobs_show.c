@@ -100,7 +100,7 @@ static const char *shares_text(struct arena *a, const struct jobs_suite *s)
 		text_printf(&out, "%s%s", i ? "; " : "", r->name);
 		for (int k = 0; k < r->n; k++)
 			text_printf(&out, "%s%g",
-			            !k              ? " "
+			            !k             ? " "
 			            : k + 1 < r->n ? ", "
 			                           : " or ",
 			            r->accept[k]);
@@ -156,8 +156,10 @@ static void write_page(FILE *out, struct arena *a, const struct jobs_suite *s,
 			"is free or its time would be longer than required: there is "
 			"no "
 			"queue. The load is 1 where the jobs would fill the machine if "
-			"each ran on its fewest devices. The shares that are required, one "
-			"of them by each job: %s. Simulated in SimGrid (shardsim automap "
+			"each ran on its fewest devices. The shares that are required, "
+			"one "
+			"of them by each job: %s. Simulated in SimGrid (shardsim "
+			"automap "
 			"SUITE).",
 			(int)s->count,
 			s->count == 1 ? "job, of any kind, arrives"
@@ -180,9 +182,9 @@ static void write_page(FILE *out, struct arena *a, const struct jobs_suite *s,
 		arena_printf(
 			a,
 			"Over all rows simulated blocks %s and %s, look-ahead %s and "
-	                "%s. "
+			"%s. "
 			"PAC-ML, which learns its choices, publishes up to 56.2 %% "
-	                "less "
+			"less "
 			"than max, for five graphs of its own on a network of optical "
 			"circuits: the order of policies can be compared, figures "
 			"cannot.",

@@ -93,13 +93,15 @@ enum status automap_load(struct automap_program *out, struct arena *a, const cha
 {
 	*out = (struct automap_program){0};
 	if (!is_yaml(path) && (train.batch || train.seq))
-		return error_set(e, E_TYPE, (struct where){.file = path},
-		                 "a program, whose text tells its batch and seq; expected "
-		                 "a model to change them");
+		return error_set(
+			e, E_TYPE, (struct where){.file = path},
+			"a program, whose text tells its batch and seq; expected "
+			"a model to change them");
 	if (!is_yaml(path) && train.micro_batches > 1)
-		return error_set(e, E_TYPE, (struct where){.file = path},
-		                 "a program, whose text tells its batch; expected a model "
-		                 "to cut it into micro batches");
+		return error_set(
+			e, E_TYPE, (struct where){.file = path},
+			"a program, whose text tells its batch; expected a model "
+			"to cut it into micro batches");
 	if (is_yaml(path) ? load_model(out, a, path, train, e) != OK
 	                  : load_program(out, a, path, e) != OK)
 		return e->code;
@@ -109,8 +111,9 @@ enum status automap_load(struct automap_program *out, struct arena *a, const cha
 	if (graph_make(&out->graph, a, &out->program, true, like, nlike, e) != OK)
 		return e->code;
 	if (train.recompute && !has_layers(&out->graph))
-		return error_set(e, E_TYPE, (struct where){.file = path},
-		                 "no layers that are alike are in a forward pass of it, "
-		                 "expected some to compute again");
+		return error_set(
+			e, E_TYPE, (struct where){.file = path},
+			"no layers that are alike are in a forward pass of it, "
+			"expected some to compute again");
 	return OK;
 }

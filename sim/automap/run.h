@@ -42,7 +42,7 @@ struct automap_ask {
 	bool recompute;            /* layers are computed again in the backward pass */
 	bool overlap;              /* collectives run beside kernels */
 	bool experts;              /* automap_run() finds whether there are any */
-	bool whole;                /* automap_run() and shapes: as struct search has it */
+	bool whole; /* automap_run() and shapes: as struct search has it */
 	/* Called with every better state; NULL: nobody is. */
 	void (*better)(void *self, const struct mesh *mesh, const struct search *s);
 	void *self;
@@ -58,8 +58,8 @@ struct automap_found {
 	struct actions way;      /* that the search took to it */
 	int64_t found_at;        /* evaluations until it was found */
 	const char *idle;        /* the tactics that cut nothing; NULL: all did */
-	int given; /* cuts that the program's text has made */
-	int lost;  /* and that it says and cannot make */
+	int given;               /* cuts that the program's text has made */
+	int lost;                /* and that it says and cannot make */
 	const struct axis *foreign; /* of the text's mesh, and not of this: nothing of it is cut */
 };
 
@@ -69,9 +69,9 @@ struct automap_answer {
 	int64_t evaluations, tried;        /* tried: meshes and placements */
 	int64_t best_at;                   /* evaluations until the best was found */
 	bool complete;                     /* all states of all meshes were seen */
-	bool spent; /* the budget that was asked for ended a search */
+	bool spent;         /* the budget that was asked for ended a search */
 	bool cuts_complete; /* at least those in which no value is kept whole */
-	double bound_s;                    /* 0: nothing is priced */
+	double bound_s;     /* 0: nothing is priced */
 };
 
 /* Runs the search; all is the arena's. Errors: tactics, and meshes that fit no machine. */

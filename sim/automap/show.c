@@ -169,10 +169,12 @@ static void add_inner(struct text *out, struct arena *a, const struct automap_sh
 static void add_weights(struct text *out, enum weights_rule rule)
 {
 	static const char *const how[] = {
-		[WEIGHTS_NONE] = "all arguments are taken for data: nothing tells weights",
+		[WEIGHTS_NONE] =
+			"all arguments are taken for data: nothing tells weights",
 		[WEIGHTS_NAMES] = "weights are told by their names",
 		[WEIGHTS_RESULTS] = "weights are told by results of their dimensions",
-		[WEIGHTS_BATCHES] = "weights are told by having no batch of the results"};
+		[WEIGHTS_BATCHES] =
+			"weights are told by having no batch of the results"};
 
 	if (rule != WEIGHTS_BUFFERS && rule != WEIGHTS_GIVEN)
 		text_printf(out, "  %s; --weights REGEX says otherwise\n", how[rule]);
@@ -221,11 +223,13 @@ static const char *seen_words(const struct automap_ask *ask,
 	if (ask->search == SEARCH_MCTS)
 		return "";
 	if (ask->search == SEARCH_EXHAUSTIVE && r->cuts_complete)
-		return r->complete ? ", all there are" : ", all that cut arguments alone";
+		return r->complete ? ", all there are"
+		                   : ", all that cut arguments alone";
 	if (r->spent)
 		return ", incomplete: the budget ended the search";
-	return ask->search == SEARCH_EXHAUSTIVE ? ", incomplete: there are too many states"
-	                                        : "";
+	return ask->search == SEARCH_EXHAUSTIVE
+	               ? ", incomplete: there are too many states"
+	               : "";
 }
 
 void automap_show_text(struct text *out, struct arena *a, const struct automap_show *s)
@@ -404,17 +408,17 @@ void automap_show_json(struct text *out, struct arena *a, const struct automap_s
 		"communication_s", real(e->communication_s, timed), "exposed_s",
 		real(e->step_s - e->compute_s, timed), "params_bytes",
 		number(e->params_bytes, true), "temp_bytes",
-		number(e->peak_bytes - e->params_bytes, true), "peak_bytes", number(e->peak_bytes, true),
-		"fits", automap_fits(s->ask, e), "bound_s", real(r->bound_s, timed),
-		"automap", "mesh", mesh_json(&r->best.mesh), "placement",
+		number(e->peak_bytes - e->params_bytes, true), "peak_bytes",
+		number(e->peak_bytes, true), "fits", automap_fits(s->ask, e), "bound_s",
+		real(r->bound_s, timed), "automap", "mesh", mesh_json(&r->best.mesh),
+		"placement",
 		r->best.placement ? json_string(r->best.placement) : json_null(),
 		"evaluations", json_integer((json_int_t)r->evaluations), "complete",
 		r->complete, "shardings", shardings_json(a, s), "weights_by",
-		weights_rule(s->ask->graph->weights), "sums",
-		sums_json(&r->best), "experts", experts_json(&r->best), "whole",
-		whole_json(a, s), "tactics", tactics, "device_order", order_json(&r->best),
-		"second", second, "collectives", collectives_json(s), "warnings",
-		warnings_json(s));
+		weights_rule(s->ask->graph->weights), "sums", sums_json(&r->best),
+		"experts", experts_json(&r->best), "whole", whole_json(a, s), "tactics",
+		tactics, "device_order", order_json(&r->best), "second", second,
+		"collectives", collectives_json(s), "warnings", warnings_json(s));
 	text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
 	text_printf(out, "%s\n", text);
 	free(text);

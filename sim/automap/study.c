@@ -381,14 +381,14 @@ static void write_table(FILE *out, struct arena *a, const struct study *study,
 		arena_printf(
 			a,
 			"What a training step takes on one device under strategies "
-	                "that "
+			"that "
 			"are known, applied as tactics, and under what the search "
-	                "finds "
+			"finds "
 			"without being told any (shardsim automap SUITE), changes of "
 			"layout planned by best. %s; / bound is the step over all "
-	                "matmuls "
+			"matmuls "
 			"at full rate in equal parts. A memory with ! does not fit "
-	                "into "
+			"into "
 			"the device. Counts are of collectives in a step.",
 			study->overlap
 				? "Collectives run beside kernels"

@@ -68,9 +68,8 @@ static int large_axes(int32_t *size, int *number, const struct mesh *mesh)
 /* Reads tactics with the search's numbers of axes, without those on axes of size 1. */
 static enum status read_tactics(struct tactic **out, int *n, struct arena *a,
                                 const struct mesh *mesh, const int *number,
-                                const char *split,
-                                const char *option, const char *const *text, int ntexts,
-                                struct error *e)
+                                const char *split, const char *option,
+                                const char *const *text, int ntexts, struct error *e)
 {
 	*n = 0;
 	*out = arena_alloc(a, (size_t)ntexts + 1, sizeof(**out));
@@ -200,8 +199,8 @@ static void start_evaluator(struct priced_evaluator *out, struct arena *a,
 			large.axis[large.naxes++] = f->mesh.axis[i];
 	out->of = NULL;
 	if (ask->machine) {
-		out->of = machine_tariff_new(ask->machine, ask->shared, &large, f->device,
-		                             planner);
+		out->of = machine_tariff_new(ask->machine, ask->shared, &large,
+		                             f->device, planner);
 		out->prices = machine_tariff_prices(out->of);
 	}
 	evaluator_start(&out->evaluator, a, ask->graph, out->of ? &out->prices : NULL);

@@ -170,7 +170,7 @@ const char *advised_cost(const struct advised *a, struct price price,
                          struct arena *arena)
 {
 	return advised_timed(a) ? words_time(arena, price.cost)
-	                   : words_bytes(arena, price.cost);
+	                        : words_bytes(arena, price.cost);
 }
 
 static const char *layout_words(const struct advised *a, const struct layout *l,
@@ -242,9 +242,10 @@ static void say_ends(struct text *out, const struct advised *a, struct arena *ar
 /* Prints a row for each number of layouts between that makes it cheaper. */
 static void say_chains(struct text *out, const struct advised *a, struct arena *arena)
 {
-	const char *cell[7] = {"layouts between", advised_timed(a) ? "model" : "received",
-	                       "faster",          "x best",
-	                       "x bound",         "live"};
+	const char *cell[7] = {
+		"layouts between", advised_timed(a) ? "model" : "received",
+		"faster",          "x best",
+		"x bound",         "live"};
 	struct columns t;
 
 	columns_start(&t, arena, 7, 1);
@@ -253,7 +254,7 @@ static void say_chains(struct text *out, const struct advised *a, struct arena *
 	for (int i = 0; i < a->advice.nchains; i++) {
 		const struct advised_chain *c = &a->advice.chain[i];
 		double bound = advised_timed(a) ? a->best->bound_s
-		                           : (double)a->problem->recv_bound_bytes;
+		                                : (double)a->problem->recv_bound_bytes;
 		double alone = a->alone ? ratio_of(a->alone_price, c->price) : NAN;
 		double best = a->best->plan ? ratio_of(c->price, a->best_price) : NAN;
 
@@ -332,8 +333,8 @@ static void say_forms(struct text *out, const struct advised *a,
 }
 
 /* Prints "((0, 0), (0, 1))", or "[:, :4095]" with `cut`. */
-static void say_sizes(struct text *out, const struct shape *real, const struct shape *padded,
-                      bool cut)
+static void say_sizes(struct text *out, const struct shape *real,
+                      const struct shape *padded, bool cut)
 {
 	text_printf(out, cut ? "[" : "(");
 	for (int dim = 0; dim < real->rank; dim++) {

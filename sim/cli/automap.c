@@ -42,13 +42,14 @@ static const struct option_row option_table[] = {
          "cut so first: data, context, megatron, sequence, expert, zero2 or zero3, "
          ":AXIS; or a file of rules",
          AT(tactic), .settings = true},
-	{"start", 0, "T",
-         "start the search from this tactic, too, which it may better but need not keep",
+	{"start", 0,
+         "T", "start the search from this tactic, too, which it may better but need not keep",
          AT(start), .settings = true},
 	{"group", 0, "REGEX", "arguments to decide on together (default: equal layers)",
          AT(group), .settings = true},
 	{"weights", 0, "REGEX",
-         "arguments that are weights, and no data (default: told by donated buffers, names, "
+         "arguments that are weights, and no data (default: told by donated buffers, "
+         "names, "
          "results)",
          AT(weights), .settings = true},
 	{"search", 0, "structure|mcts|exhaustive|none",
@@ -90,10 +91,10 @@ static bool is_word(const char *given, const char *word)
 
 static bool sharding_asked(const struct options *o)
 {
-	return o->mesh || o->count || o->platform || o->search || o->budget || o->seed ||
-	       o->limit || o->devices || o->devices_out || o->set.n || o->tactic.n ||
-	       o->start.n || o->group.n || o->weights.n || o->planner || o->micro ||
-	       o->recompute || o->overlap || o->library.launch;
+	return o->mesh || o->count || o->platform || o->search || o->budget ||
+	       o->seed || o->limit || o->devices || o->devices_out || o->set.n ||
+	       o->tactic.n || o->start.n || o->group.n || o->weights.n || o->planner ||
+	       o->micro || o->recompute || o->overlap || o->library.launch;
 }
 
 /* Of shardings, of jobs that arrive, or a table of published steps. */
@@ -124,8 +125,8 @@ static void check_search(const struct options *o, const struct argp_state *state
 	if ((o->budget || o->start.n) && is_word(o->search, "none"))
 		argp_error(state, "--%s goes with a search",
 		           o->budget ? "budget" : "start");
-	if (!o->platform && (o->set.n || o->devices || o->planner || o->overlap ||
-	                     o->library.launch))
+	if (!o->platform &&
+	    (o->set.n || o->devices || o->planner || o->overlap || o->library.launch))
 		argp_error(state, "--%s goes with --platform",
 		           o->set.n     ? "set"
 		           : o->devices ? "devices"
@@ -139,7 +140,8 @@ static void check_overlap(const char *overlap, const struct argp_state *state)
 	if (!overlap || is_word(overlap, "none") || is_word(overlap, "async"))
 		return;
 	if (is_word(overlap, "stream"))
-		argp_error(state, "--overlap stream runs collectives from where a "
+		argp_error(state,
+		           "--overlap stream runs collectives from where a "
 		           "compiler's schedule starts them to where it waits, and "
 		           "what is cut here has no schedule: expected async, or a "
 		           "dump of the step compiled with these shardings (--emit) "
@@ -165,7 +167,8 @@ static void check_automap_options(void *self, const struct argp_state *state)
 	if (o->devices && o->count)
 		argp_error(state, "--devices goes with --mesh");
 	if (hlo && (sharding_asked(o) || o->format))
-		argp_error(state, "--emit hlo writes the step of a model before it is "
+		argp_error(state,
+		           "--emit hlo writes the step of a model before it is "
 		           "sharded, expected no more than --batch, --seq and -o");
 	check_overlap(o->overlap, state);
 	check_search(o, state);
@@ -210,7 +213,8 @@ static enum status read_program(struct session *s, struct error *e)
 	                 s->o->group.n, e) != OK ||
 	    !s->o->weights.n)
 		return e->code;
-	return graph_weights(&s->program.graph, s->a, s->o->weights.at, s->o->weights.n, e);
+	return graph_weights(&s->program.graph, s->a, s->o->weights.at, s->o->weights.n,
+	                     e);
 }
 
 static enum status read_machine(struct session *s, int64_t devices, struct error *e)
@@ -240,8 +244,8 @@ static enum status read_machine(struct session *s, int64_t devices, struct error
 	s->ask.devices = order;
 	if (n != devices)
 		return error_set(e, E_TYPE, where_option("--devices", o->devices),
-		                 "%d device%s for a mesh of %lld", (int)n, n == 1 ? "" : "s",
-		                 (long long)devices);
+		                 "%d device%s for a mesh of %lld", (int)n,
+		                 n == 1 ? "" : "s", (long long)devices);
 	return OK;
 }
 

@@ -37,7 +37,7 @@ void command_ranking_note(const char *machine, const char *const *set, int n,
                           const char *algorithm)
 {
 	static const char *const note = "shardsim: note: %.*s counts where --algorithm "
-	                                "tuner ranks, and is read by "
+					"tuner ranks, and is read by "
 					"nothing else\n";
 	const char *at = strpbrk(machine, "{");
 

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-static const char *const kinds[] = {"planners", "platforms", "clocks", "dtypes",
+static const char *const kinds[] = {"planners", "platforms",  "clocks", "dtypes",
                                     "emitters", "algorithms", NULL};
 
 /* The words of the command, and the one of them that is listed. */
@@ -63,10 +63,12 @@ static void list_algorithms(struct columns *t)
 	for (int i = 0; profiles[i]; i++)
 		if (profiles[i]->library)
 			list_library(t, profiles[i]->library, profiles[i]->name);
-	columns_row(t, (const char *const[]){"tuner", "the choice of the library's own model",
+	columns_row(t, (const char *const[]){"tuner",
+	                                     "the choice of the library's own model",
 	                                     "nccl, rccl"});
-	columns_row(t, (const char *const[]){
-			       "scheduled", "forces none; exchanges may be schedules", ""});
+	columns_row(t, (const char *const[]){"scheduled",
+	                                     "forces none; exchanges may be schedules",
+	                                     ""});
 }
 
 static enum status list_platforms(struct columns *t, struct arena *a, struct error *e)
@@ -116,7 +118,8 @@ int command_list(int argc, char **argv)
 		.machines = true,
 		.words = &l.words,
 		.most = 1,
-		.expected = "planners, platforms, clocks, dtypes, emitters or algorithms",
+		.expected =
+			"planners, platforms, clocks, dtypes, emitters or algorithms",
 		.check = check_kind,
 		.self = &l,
 	};

@@ -18,7 +18,8 @@ const struct option_row launch_table[] = {LAUNCH_ROW(struct library_text, launch
 
 const struct option_row library_table[] = {
 	{"algorithm", 0, "NAME",
-         "force an algorithm (`list algorithms`); scheduled: exchanges may be schedules "
+         "force an algorithm (`list algorithms`); scheduled: exchanges may be "
+         "schedules "
          "of messages, all rounds one launch",
          .at = offsetof(struct library_text, algorithm)},
 	{"protocol", 0, "NAME", "force a protocol: ll, ll128, simple",
@@ -116,10 +117,11 @@ static void take_option(struct reading *r, int i, const char *arg,
 		return;
 	}
 	if (r->given[i])
-		argp_error(state, "--%s is given twice%s", row->name,
-		           row->arg && strstr(row->arg, "LIST")
-		                   ? "; several go in one list, with commas between them"
-		                   : "");
+		argp_error(
+			state, "--%s is given twice%s", row->name,
+			row->arg && strstr(row->arg, "LIST")
+				? "; several go in one list, with commas between them"
+				: "");
 	r->given[i] = true;
 	if (!row->arg) {
 		*(bool *)r->value[i] = true;

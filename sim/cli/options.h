@@ -76,12 +76,16 @@ void command_parse(const struct command_syntax *syntax, int argc, char **argv);
 extern const struct option_row library_table[];
 
 /* Who calls it, as a row for a member that is the text. */
-#define LAUNCH_ROW(type, member)                                                               \
-	{"launch", 0, "process|single|graph|xla|eager|mpi",                                    \
-         "who calls collectives: one process per device, one for all, a captured graph, "      \
-         "a program of XLA (on TPUs always; the default of plans and programs on GPUs whose "  \
-         "calls by it were timed; else process), PyTorch, or MPI",                             \
-         .at = offsetof(type, member)}
+#define LAUNCH_ROW(type, member)                                                       \
+	{                                                                              \
+		"launch", 0, "process|single|graph|xla|eager|mpi",                     \
+			"who calls collectives: one process per device, one for all, " \
+			"a captured graph, "                                           \
+			"a program of XLA (on TPUs always; the default of plans and "  \
+			"programs on GPUs whose "                                      \
+			"calls by it were timed; else process), PyTorch, or MPI",      \
+			.at = offsetof(type, member)                                   \
+	}
 
 /* Who calls it, alone, for a struct library_text. */
 extern const struct option_row launch_table[];

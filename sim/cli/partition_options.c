@@ -10,19 +10,22 @@
 
 const struct option_row partition_table[] = {
 	{"partitioner", 0, "xla|shardy|as-is",
-         "how an annotated program is partitioned (default shardy if its text has a mesh of "
-         "Shardy's, else xla)", OF(partitioner),
-         .unknown = "unknown partitioner"},
+         "how an annotated program is partitioned (default shardy if its text has a "
+         "mesh of "
+         "Shardy's, else xla)",
+         OF(partitioner), .unknown = "unknown partitioner"},
 	{"planner", 0, "NAME|none",
-         "plans changes of layout (default: the partitioner's own); with none best is not "
+         "plans changes of layout (default: the partitioner's own); with none best is "
+         "not "
          "asked",
          OF(planner)},
 	{"windowed-einsum-mib", 0, "N|off",
-         "XLA's threshold of matmuls that run part by part beside permutes (default 256 on "
+         "XLA's threshold of matmuls that run part by part beside permutes (default "
+         "256 on "
          "TPUs, else off)",
          OF(windowed)},
-	{"emit", 0, "annotate|sdy",
-         "write the text with the shardings of all values in it; sdy: StableHLO's alone",
+	{"emit", 0,
+         "annotate|sdy", "write the text with the shardings of all values in it; sdy: StableHLO's alone",
          OF(emit), .unknown = "unknown kind"},
 	{0},
 };
@@ -39,7 +42,8 @@ static bool is_fresh(const struct program *p)
 enum partitioner partition_by(const struct partition_options *o, const struct program *p)
 {
 	if (o->partitioner)
-		return !strcmp(o->partitioner, "xla") ? PARTITIONER_XLA : PARTITIONER_SHARDY;
+		return !strcmp(o->partitioner, "xla") ? PARTITIONER_XLA
+		                                      : PARTITIONER_SHARDY;
 	return p->mesh.n ? PARTITIONER_SHARDY : PARTITIONER_XLA;
 }
 
@@ -58,15 +62,17 @@ enum status partition_propagate(struct annotated *out, bool *split, struct arena
 	if (p->stage != STAGE_ANNOTATED || p->ndevices == 1)
 		return OK;
 	if (o->partitioner ? strcmp(o->partitioner, "as-is") != 0 : is_fresh(p)) {
-		if (annotated_propagate(out, split, a, p, partition_propagation(o, p), e) != OK)
+		if (annotated_propagate(out, split, a, p, partition_propagation(o, p),
+		                        e) != OK)
 			return e->code;
 		if (*split)
 			p->ndevices = out->shardings.mesh.ndevices;
 	}
 	if (!*split)
-		program_warn(p, 0,
-		             "the program is not partitioned: shapes are those of whole "
-		             "arrays, and it is priced as if every device ran all of it");
+		program_warn(
+			p, 0,
+			"the program is not partitioned: shapes are those of whole "
+			"arrays, and it is priced as if every device ran all of it");
 	return OK;
 }
 
@@ -83,9 +89,10 @@ enum status partition_check(const struct planner **planner,
 
 	*planner = NULL;
 	if (report && !strcmp(report, "reshards") && !split)
-		return error_set(e, E_INFEASIBLE, where_option("--report", report),
-		                 "expected an annotated program with a mesh, to be "
-		                 "partitioned: of others changes of layout are not known");
+		return error_set(
+			e, E_INFEASIBLE, where_option("--report", report),
+			"expected an annotated program with a mesh, to be "
+			"partitioned: of others changes of layout are not known");
 	if (o->partitioner && strcmp(o->partitioner, "as-is") != 0 && !split)
 		return error_set(e, E_INFEASIBLE,
 		                 where_option("--partitioner", o->partitioner),
@@ -94,20 +101,22 @@ enum status partition_check(const struct planner **planner,
 		return OK;
 	*planner = planner_find(o->planner, strlen(o->planner));
 	if (!*planner)
-		return error_set(e, E_TYPE, at, "unknown planner, expected none or one of "
-		                                "those that `shardsim list planners` has");
+		return error_set(e, E_TYPE, at,
+		                 "unknown planner, expected none or one of "
+		                 "those that `shardsim list planners` has");
 	if (!split && strcmp(o->planner, "best") != 0)
-		return error_set(e, E_INFEASIBLE, at,
-		                 "expected best or none: there are no changes of layout to "
-		                 "be planned but in an annotated program");
+		return error_set(
+			e, E_INFEASIBLE, at,
+			"expected best or none: there are no changes of layout to "
+			"be planned but in an annotated program");
 	return OK;
 }
 
 enum status partition_windowed(double *mib, const struct partition_options *o,
                                const struct program *p, bool split, struct error *e)
 {
-	struct where at = where_option("--windowed-einsum-mib",
-	                               o->windowed ? o->windowed : "");
+	struct where at =
+		where_option("--windowed-einsum-mib", o->windowed ? o->windowed : "");
 	struct scan s;
 	int64_t n = 0;
 
@@ -136,8 +145,9 @@ enum status partition_emit(const struct partition_options *o, const char *output
 	enum status status;
 
 	if (!strcmp(o->emit, "sdy") && program_is_hlo(p))
-		return error_set(e, E_INFEASIBLE, at,
-		                 "expected a text of StableHLO; annotate writes that of HLO");
+		return error_set(
+			e, E_INFEASIBLE, at,
+			"expected a text of StableHLO; annotate writes that of HLO");
 	if (emit_options_check(&to, e) != OK ||
 	    propagate(&s, a, p, partition_propagation(o, p), e) != OK)
 		return e->code;

@@ -37,7 +37,8 @@ enum status partition_windowed(double *mib, const struct partition_options *o,
                                const struct program *p, bool split, struct error *e);
 
 /* Returns the partitioner that is asked for, else the usual one of such a text. */
-enum partitioner partition_by(const struct partition_options *o, const struct program *p);
+enum partitioner partition_by(const struct partition_options *o,
+                              const struct program *p);
 
 /*
  * Returns whose propagation goes with that: XLA's for a text without a mesh that XLA partitions,

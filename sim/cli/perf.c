@@ -206,7 +206,8 @@ static enum status one_system(const struct measured_table *t, const struct optio
 	for (int64_t i = 0; i < t->n; i++) {
 		const struct measured *m = &t->row[i];
 
-		if (!row_fits(m, o, devices, groups) || (known.s && strstr(known.s, m->system)))
+		if (!row_fits(m, o, devices, groups) ||
+		    (known.s && strstr(known.s, m->system)))
 			continue;
 		one = !first;
 		first = m;
@@ -226,8 +227,7 @@ static enum status one_system(const struct measured_table *t, const struct optio
 static void note_launch(const struct options *o, const char *launch)
 {
 	if (!o->library.launch && *launch)
-		fprintf(stderr,
-		        "shardsim: note: %s was launched %s: --launch %s simulates that\n",
+		fprintf(stderr, "shardsim: note: %s was launched %s: --launch %s simulates that\n",
 		        o->measured,
 		        strcmp(launch, "graph") ? "by one process for several devices"
 		                                : "in a graph",
@@ -256,8 +256,8 @@ static enum status sizes_measured(struct sizes *out, struct arena *a,
 	for (int64_t i = 0; i < t.n; i++) {
 		const struct measured *m = &t.row[i];
 
-		if (!row_fits(m, o, devices, groups) || m->bytes < lo || m->bytes > hi ||
-		    (out->n && out->bytes[out->n - 1] == m->bytes))
+		if (!row_fits(m, o, devices, groups) || m->bytes < lo ||
+		    m->bytes > hi || (out->n && out->bytes[out->n - 1] == m->bytes))
 			continue;
 		if (!out->n)
 			note_launch(o, m->launch);
@@ -349,10 +349,10 @@ static enum status check_forced(struct run *r, const struct options *o, struct e
 		error_set(e, E_TYPE, where_option(option, forced),
 		          "scheduled runs exchanges of plans, not collectives");
 	else if (forced &&
-	    !lower_collective(&lowered, r->arena, r->perf.machine, r->perf.op,
-	                      r->perf.groups, 0, &why) &&
-	    lower_collective(&lowered, r->arena, &chosen, r->perf.op, r->perf.groups, 0,
-	                     &unforced))
+	         !lower_collective(&lowered, r->arena, r->perf.machine, r->perf.op,
+	                           r->perf.groups, 0, &why) &&
+	         lower_collective(&lowered, r->arena, &chosen, r->perf.op,
+	                          r->perf.groups, 0, &unforced))
 		error_set(e, E_TYPE, where_option(option, forced), "%s", why.s);
 	text_free(&why);
 	text_free(&unforced);

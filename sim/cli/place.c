@@ -215,8 +215,8 @@ static enum status open_place_platform(struct session *s, const struct options *
 	                e) != OK)
 		return e->code;
 	/* Block graphs are no compiler's. */
-	if (!o->blocks && library_of_plans(s->clocks.platform->machine, &o->library,
-	                                   NULL, e) != OK)
+	if (!o->blocks &&
+	    library_of_plans(s->clocks.platform->machine, &o->library, NULL, e) != OK)
 		return e->code;
 	machine = s->clocks.platform->machine;
 	command_note(machine->name, machine->note);

@@ -3,8 +3,8 @@
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/partition_options.h"
-#include "plan/devices.h"
 #include "measure/library.h"
+#include "plan/devices.h"
 #include "platform/platform.h"
 #include "program/kernel_list.h"
 #include "program/liveness.h"
@@ -19,8 +19,8 @@
 enum { ROWS_MOST = 40 };
 
 struct options {
-	const char *platform, *as, *overlap, *by, *report, *format, *devices,
-		*most, *output;
+	const char *platform, *as, *overlap, *by, *report, *format, *devices, *most,
+		*output;
 	struct partition_options partition;
 	struct library_text library;
 	bool raw;
@@ -43,14 +43,17 @@ static const struct option_row option_table[] = {
 	{"trip", 0, "NAME=N", "how often a loop turns of which the text does not tell",
          AT(trip), .settings = true},
 	{"raw", 0, NULL, "collectives as they stand, not as compilers run them", AT(raw)},
-	{"report", 0, "summary|collectives|ops|kernels|timeline|memory|shardings|reshards",
-         "what to print: summary, collectives, ops, kernels, timeline, memory, shardings or "
+	{"report", 0,
+         "summary|collectives|ops|kernels|timeline|memory|shardings|reshards",
+         "what to print: summary, collectives, ops, kernels, timeline, memory, "
+         "shardings or "
          "reshards (default: the summary and the collectives)",
          AT(report), .unknown = "unknown report", .shown = "WHAT"},
 	{"by", 0, "op_name|computation|loop", "put ops together by this", AT(by),
          .unknown = "unknown key"},
 	{"output", 'o', "FILE",
-         "write the report timeline as trace events, memory as CSV over the program, or "
+         "write the report timeline as trace events, memory as CSV over the program, "
+         "or "
          "what --emit writes",
          AT(output)},
 	{"rows", 0, "N", "rows of a table (default 40)", AT(most)},
@@ -184,15 +187,15 @@ static void check_program_options(void *self, const struct argp_state *state)
 	     o->partition.partitioner || o->partition.planner || o->partition.windowed))
 		argp_error(state, "--emit writes the text with its shardings alone, "
 		                  "expected no more than --output");
-	if (!o->platform &&
-	    (o->set.n || o->devices || o->overlap || o->library.launch))
+	if (!o->platform && (o->set.n || o->devices || o->overlap || o->library.launch))
 		argp_error(state, "--%s goes with --platform",
 		           o->set.n     ? "set"
 		           : o->devices ? "devices"
 		           : o->overlap ? "overlap"
 		                        : "launch");
 	if (o->by && whole)
-		argp_error(state, "--by goes with the reports collectives, ops and memory");
+		argp_error(state,
+		           "--by goes with the reports collectives, ops and memory");
 	if (o->format && !strcmp(o->format, "json") && report_is(o, "kernels"))
 		argp_error(state, "--report kernels prints CSV only");
 }
@@ -229,8 +232,7 @@ static void print(const struct options *o, struct arena *a,
 		program_show_memory(&out, price, show);
 		held_show(&out, a, price->program, show->held, o->by, show->by,
 		          show->most);
-	}
-	else if (!strcmp(report, "reshards"))
+	} else if (!strcmp(report, "reshards"))
 		program_show_reshards(&out, a, show->reshards, show->most);
 	else
 		program_show_summary(&out, a, price, show);
@@ -242,7 +244,8 @@ static void print(const struct options *o, struct arena *a,
 }
 
 /* Writes a report over time to the file of -o, whole or not at all. */
-static enum status write_lines(const struct options *o, const struct program_price *price,
+static enum status write_lines(const struct options *o,
+                               const struct program_price *price,
                                const struct program_show *show, struct error *e)
 {
 	struct text out = {0};
@@ -419,8 +422,8 @@ int command_program(int argc, char **argv)
 		       "as_text() gives it.",
 		.machines = true,
 		.options = {{option_table, &o},
-		            {launch_table, &o.library},
-		            {partition_table, &o.partition}},
+	                    {launch_table, &o.library},
+	                    {partition_table, &o.partition}},
 		.words = &o.file,
 		.most = 1,
 		.expected = "the text of a program, HLO or StableHLO",

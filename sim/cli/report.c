@@ -18,9 +18,10 @@ enum mode { TABLES = 1, PAGE = 2, PLOT = 4, ROWS = 8 };
 
 static const struct option_row option_table[] = {
 	{"baseline", 0, "PLANNER",
-         "the planner others are compared with (default xla-2021); of steps a scenario or "
-         "degrees (default the fastest)", AT(report.baseline),
-         .use = TABLES | PAGE | PLOT},
+         "the planner others are compared with (default xla-2021); of steps a scenario "
+         "or "
+         "degrees (default the fastest)",
+         AT(report.baseline), .use = TABLES | PAGE | PLOT},
 	{"format", 0, "md|csv|tex|html", "how to print (default md)", AT(format),
          .unknown = "unknown format", .use = TABLES | PAGE | ROWS},
 	{"clock", 0, "LIST", "clocks to report (default: all there are)", AT(clock),
@@ -89,8 +90,9 @@ static void take_options(void *self, const struct argp_state *state)
  * Takes the clocks or planners that were asked for; only the rows tell whether there are
  * such.
  */
-static enum status take_list(const char *const **out, struct arena *a, const char *option,
-                             const char *list, const char *example, struct error *e)
+static enum status take_list(const char *const **out, struct arena *a,
+                             const char *option, const char *list, const char *example,
+                             struct error *e)
 {
 	const char **words;
 
@@ -112,7 +114,8 @@ static enum status take_lists(struct options *o, struct arena *a, struct error *
 	o->report.planner_list = o->planner;
 	if (take_list(&o->report.clocks, a, "--clock", o->clock, "model,fluid", e) != OK)
 		return e->code;
-	return take_list(&o->report.planners, a, "--planner", o->planner, "synth,best", e);
+	return take_list(&o->report.planners, a, "--planner", o->planner, "synth,best",
+	                 e);
 }
 
 /* Writes the report; if it has no words, stderr tells that the sweep is unfinished. */

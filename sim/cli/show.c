@@ -268,9 +268,10 @@ static void put_step(FILE *out, const struct shown *s, const struct measurement 
 			                    json_string(t->algorithm));
 	}
 	if (s->bench->machine)
-		json_object_set_new(step, "own_bound_s",
-		                    json_known(step_bound_s(m->plan, i, s->bench->machine,
-		                                            bench_placement(s->bench))));
+		json_object_set_new(
+			step, "own_bound_s",
+			json_known(step_bound_s(m->plan, i, s->bench->machine,
+		                                bench_placement(s->bench))));
 	fputs(i ? ", {" : "{", out);
 	put_members(out, step);
 	if (step_has_boxes(&m->plan->step[i]))

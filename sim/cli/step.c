@@ -229,8 +229,8 @@ static enum status read_model(struct architecture *m, struct arena *a,
 }
 
 static enum status time_step(struct step_time *s, struct machine **m,
-                       struct architecture *model, struct arena *a,
-                       const struct options *o, struct error *e)
+                             struct architecture *model, struct arena *a,
+                             const struct options *o, struct error *e)
 {
 	struct where at = where_option("--parallel", o->parallel);
 	enum overlap overlap =
@@ -255,8 +255,8 @@ static enum status time_step(struct step_time *s, struct machine **m,
 		return e->code;
 	if (devices && n != step_devices(&degrees))
 		return error_set(e, E_TYPE, where_option("--devices", o->devices),
-		                 "%d device%s for a job of %lld", (int)n, n == 1 ? "" : "s",
-		                 (long long)step_devices(&degrees));
+		                 "%d device%s for a job of %lld", (int)n,
+		                 n == 1 ? "" : "s", (long long)step_devices(&degrees));
 	if (step_time(s, a, model, &degrees, *m, devices, overlap, at, e) != OK)
 		return e->code;
 	return o->output ? write_program(o, model, &degrees, e) : OK;
@@ -294,7 +294,8 @@ int command_step(int argc, char **argv)
 	int status = EXIT_DONE;
 
 	command_parse(&syntax, argc, argv);
-	if (time_step(&s, &m, &model, a, &o, &e) != OK || likely_read(&likely, a, &e) != OK)
+	if (time_step(&s, &m, &model, a, &o, &e) != OK ||
+	    likely_read(&likely, a, &e) != OK)
 		status = command_misuse(&e);
 	else
 		print_step(a, &s, m, &model, &o, &likely);

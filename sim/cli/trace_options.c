@@ -72,7 +72,8 @@ enum status trace_write(const struct trace_options *o, struct bench *b,
 	status = file_write(o->trace, out.s, out.length, e);
 	text_free(&out);
 	if (status == OK && trace_hides_overlap(b, t, n))
-		command_note("--trace", "by the clock flow steps overlap; they are drawn one "
-		                        "behind the other, each until it ends");
+		command_note("--trace",
+		             "by the clock flow steps overlap; they are drawn one "
+		             "behind the other, each until it ends");
 	return status;
 }

@@ -9,9 +9,9 @@
 #include "validate/plans.h"
 #include "validate/plot.h"
 #include "validate/program/programs.h"
+#include "validate/program/steps.h"
 #include "validate/refits.h"
 #include "validate/report.h"
-#include "validate/program/steps.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -272,10 +272,11 @@ static enum status check_kinds(const struct options *o, struct error *e)
 		    access(o->file.at[i], R_OK) == 0)
 			return error_set(
 				e, E_TYPE, (struct where){.file = o->file.at[i]},
-				"has timings of %s, and %s of %s: expected files of one "
+				"has timings of %s, and %s of %s: expected files of "
+				"one "
 				"kind",
-				other < TABLES ? tables[other].of : "collectives", first,
-				kind < TABLES ? tables[kind].of : "collectives");
+				other < TABLES ? tables[other].of : "collectives",
+				first, kind < TABLES ? tables[kind].of : "collectives");
 	}
 	return OK;
 }

@@ -164,7 +164,6 @@ int fit_choices(struct fit_choice *out, const struct validation *v, const char *
 	                            "its network is not known to have one")},
 	};
 
-
 	_Static_assert(sizeof(choice) / sizeof(*choice) == FIT_CHOICES_MAX, "all fit");
 	return keep_choices(out, choice, log ? NULL : family, s.rows, a);
 }

@@ -42,7 +42,7 @@ struct family_fit {
 	size_t nlarge;                    /* rows of FIT_LARGE bytes or more */
 	double large_before, large_after; /* the same of these */
 	int nsets;
-	struct left_out_set *set;      /* [nsets]; of a log, names alone where there is one */
+	struct left_out_set *set; /* [nsets]; of a log, names alone where there is one */
 	struct fit_residual *residual; /* [n], set after set; none of a log of one */
 	size_t nresiduals;
 	bool converged;

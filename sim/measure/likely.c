@@ -29,7 +29,8 @@ static enum status number_read(double *out, const struct csv *t, int64_t row,
 	if (*text && !*end && *out >= 0 && isfinite(*out))
 		return OK;
 	return error_set(e, E_SYNTAX, csv_where_field(t, row, column[which]),
-	                 "%s '%s', expected a number of 0 or more", columns[which], text);
+	                 "%s '%s', expected a number of 0 or more", columns[which],
+	                 text);
 }
 
 static enum status row_read(struct likely_row *out, const struct csv *t, int64_t row,
@@ -130,7 +131,7 @@ static struct likely find(const struct likely_table *t, const struct machine *m,
 }
 
 struct likely likely_find(const struct likely_table *t, const struct machine *m,
-                              const char *collective, int64_t bytes, bool several)
+                          const char *collective, int64_t bytes, bool several)
 {
 	const struct profile *profile = profile_of_fabric(m, 0);
 	struct likely found, others;
@@ -184,13 +185,14 @@ static bool step_several(const struct bench *b, const struct plan *p,
 /* Returns the bytes of a step as nccl-tests counts them: its larger tile. */
 static int64_t step_bytes(const struct plan *p, const struct step *s)
 {
-	int64_t before = shape_elements(&s->before_local), after = shape_elements(&s->local);
+	int64_t before = shape_elements(&s->before_local),
+		after = shape_elements(&s->local);
 
 	return dtype_bytes(p->problem->array.dtype, before > after ? before : after);
 }
 
 struct likely likely_of_plan(const struct likely_table *t, const struct bench *b,
-                                 const struct plan *p, const struct step_time *times)
+                             const struct plan *p, const struct step_time *times)
 {
 	struct likely sum = {0, 0};
 
@@ -202,7 +204,7 @@ struct likely likely_of_plan(const struct likely_table *t, const struct bench *b
 
 		if (op_communicates(s->op))
 			factor = likely_find(t, b->machine, name, step_bytes(p, s),
-			                       step_several(b, p, s));
+			                     step_several(b, p, s));
 		sum.low += factor.low * times[i].time_s;
 		sum.high += factor.high * times[i].time_s;
 	}

@@ -46,7 +46,7 @@ enum status likely_read(struct likely_table *out, struct arena *a, struct error 
  * alone (profiles plain and p2) none was ever measured.
  */
 struct likely likely_find(const struct likely_table *t, const struct machine *m,
-                              const char *collective, int64_t bytes, bool several);
+                          const char *collective, int64_t bytes, bool several);
 
 /* Returns whether a network joins some of these devices of the platform to others. */
 bool likely_several(const struct machine *m, const int32_t *devices, int32_t n);
@@ -56,7 +56,7 @@ bool likely_several(const struct machine *m, const int32_t *devices, int32_t n);
  * as if all were too long, or too short, together. Local steps are taken as they are.
  */
 struct likely likely_of_plan(const struct likely_table *t, const struct bench *b,
-                                 const struct plan *p, const struct step_time *times);
+                             const struct plan *p, const struct step_time *times);
 
 /* Returns it as [low, high], or null where it is not known. */
 json_t *likely_json(const struct likely *l);

@@ -93,10 +93,10 @@ static void draw_links(struct drawing *d, const struct schedule *s, int64_t firs
 
 		if (!d->named[load[i].link])
 			events_row(d->out, d->pid + 1, load[i].link,
-			         events_quoted(link->name, d->arena));
+			           events_quoted(link->name, d->arena));
 		d->named[load[i].link] = true;
 		events_slice(d->out, d->pid + 1, load[i].link, name, from_s,
-		           fmin(from_s + busy_s, to_s));
+		             fmin(from_s + busy_s, to_s));
 		text_printf(d->out, "\"bytes\":%.17g,\"busy\":%.6g}}", load[i].bytes,
 		            to_s > from_s ? busy_s / (to_s - from_s) : 1);
 	}
@@ -113,7 +113,8 @@ static void draw_round(struct drawing *d, const struct schedule *s, int64_t firs
 	for (int32_t i = 0; i < d->ntaking; i++) {
 		const struct share *part = &d->part[d->taking[i]];
 
-		events_slice(d->out, d->pid, d->taking[i], round, from_s, from_s + part->end_s);
+		events_slice(d->out, d->pid, d->taking[i], round, from_s,
+		             from_s + part->end_s);
 		text_printf(d->out, "\"sent_bytes\":%.17g,\"received_bytes\":%.17g",
 		            part->sent_bytes, part->received_bytes);
 		if (part->peers == 1)
@@ -202,7 +203,7 @@ static void draw_step(struct drawing *d, int step, double from_s, double to_s)
 		text_printf(d->out, "}}");
 		if (t->launch_s > 0) {
 			events_slice(d->out, d->pid, d->device[i], "\"launch\"", from_s,
-			           launched_s);
+			             launched_s);
 			text_printf(d->out, "}}");
 		}
 	}
@@ -226,19 +227,17 @@ static void draw_timed(struct drawing *d, const struct timed *t)
 	d->of = t;
 	for (int32_t l = 0; l < d->bench->machine->nlinks; l++)
 		d->named[l] = false;
-	events_group(
-		d->out, d->pid,
-		events_quoted(arena_printf(d->arena, "%s by %s%s: devices", t->name, clock,
-	                                   how),
-	                      d->arena));
-	events_group(
-		d->out, d->pid + 1,
-		events_quoted(arena_printf(d->arena, "%s by %s%s: links", t->name, clock,
-	                                   how),
-	                      d->arena));
+	events_group(d->out, d->pid,
+	             events_quoted(arena_printf(d->arena, "%s by %s%s: devices",
+	                                        t->name, clock, how),
+	                           d->arena));
+	events_group(d->out, d->pid + 1,
+	             events_quoted(arena_printf(d->arena, "%s by %s%s: links", t->name,
+	                                        clock, how),
+	                           d->arena));
 	for (int32_t i = 0; i < d->ndevices; i++)
 		events_row(d->out, d->pid, d->device[i],
-		         arena_printf(d->arena, "\"device %d\"", d->device[i]));
+		           arena_printf(d->arena, "\"device %d\"", d->device[i]));
 	arena_reset(d->arena);
 	for (int i = 0; i < t->steps.n; i++) {
 		double to_s = from_s + t->time[d->clock][i].time_s;

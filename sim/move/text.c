@@ -23,9 +23,9 @@ static void head_text(struct text *out, const struct move_shown *s, struct arena
 	int64_t n = s->work->narrays;
 
 	text_printf(out, "%s on %s%s: %lld array%s, %lld kind%s, %s\n", s->work->name,
-	            s->platform, library_words(s->bench->machine, a), (long long)n, n == 1 ? "" : "s",
-	            (long long)s->work->array.n, s->work->array.n == 1 ? "" : "s",
-	            words_bytes(a, all_bytes(s)));
+	            s->platform, library_words(s->bench->machine, a), (long long)n,
+	            n == 1 ? "" : "s", (long long)s->work->array.n,
+	            s->work->array.n == 1 ? "" : "s", words_bytes(a, all_bytes(s)));
 	text_printf(out, "%lld call%s at once", (long long)how->concurrent,
 	            how->concurrent == 1 ? "" : "s");
 	if (how->batch_bytes)

@@ -199,7 +199,7 @@ bool perf_measure(struct perf_row *out, const struct perf *p, int64_t bytes,
 	out->algorithm = run.algorithm;
 	out->protocol = run.protocol;
 	out->refusal = run.refusal;
-	out->algbw_Bps = run.refusal         ? NAN
+	out->algbw_Bps = run.refusal       ? NAN
 	                 : out->time_s > 0 ? (double)bytes / out->time_s
 	                                   : 0;
 	out->busbw_Bps = out->algbw_Bps * perf_bus_factor(p->collective, p->groups.size);
@@ -210,9 +210,9 @@ bool perf_measure(struct perf_row *out, const struct perf *p, int64_t bytes,
 void perf_likely(struct perf_row *row, const struct perf *p,
                  const struct likely_table *t)
 {
-	row->likely_s = likely_find(
-		t, p->machine, p->collective, row->bytes,
-		likely_several(p->machine, p->groups.ids, p->groups.size));
+	row->likely_s =
+		likely_find(t, p->machine, p->collective, row->bytes,
+	                    likely_several(p->machine, p->groups.ids, p->groups.size));
 	row->likely_s.low *= row->time_s;
 	row->likely_s.high *= row->time_s;
 }

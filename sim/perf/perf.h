@@ -28,7 +28,7 @@ struct perf_row {
 	int64_t bytes, count; /* `count` elements of 4 bytes, as nccl-tests prints */
 	double time_s, algbw_Bps, busbw_Bps;
 	const char *algorithm, *protocol; /* protocol NULL where there is none */
-	double bound_s; /* no algorithm is faster; the launch is not in it */
+	double bound_s;         /* no algorithm is faster; the launch is not in it */
 	struct likely likely_s; /* between which the time is; NaN: not known */
 	/*
 	 * Why there is no time of this size, or NULL; time and bandwidths are NaN then. The clock

@@ -127,13 +127,12 @@ void perf_show_csv(struct text *out, const struct perf_table *t)
 static json_t *perf_row_json(const struct perf_table *t, int i)
 {
 	const struct perf_row *r = &t->row[i];
-	json_t *row =
-		json_pack("{s:I,s:o,s:o,s:o,s:s,s:s?,s:f,s:o}", "bytes",
-	                  (json_int_t)r->bytes, "time_s", json_known(r->time_s),
-	                  "algbw_Bps", json_known(r->algbw_Bps), "busbw_Bps",
-	                  json_known(r->busbw_Bps), "algorithm", r->algorithm,
-	                  "protocol", r->protocol, "bound_s", r->bound_s,
-	                  "interval_s", likely_json(&r->likely_s));
+	json_t *row = json_pack("{s:I,s:o,s:o,s:o,s:s,s:s?,s:f,s:o}", "bytes",
+	                        (json_int_t)r->bytes, "time_s", json_known(r->time_s),
+	                        "algbw_Bps", json_known(r->algbw_Bps), "busbw_Bps",
+	                        json_known(r->busbw_Bps), "algorithm", r->algorithm,
+	                        "protocol", r->protocol, "bound_s", r->bound_s,
+	                        "interval_s", likely_json(&r->likely_s));
 
 	if (r->refusal)
 		json_object_set_new(row, "refusal", json_text(r->refusal));
@@ -152,8 +151,9 @@ void perf_show_json(struct text *out, const struct perf_table *t)
 	for (int i = 0; i < t->n; i++)
 		json_array_append_new(rows, perf_row_json(t, i));
 	all = json_pack("{s:s,s:o,s:o,s:s,s:i,s:o}", "schema", "shardsim/1", "platform",
-	                json_text(t->platform), "launch", library_json(t->machine), "collective", t->collective, "devices",
-	                (int)t->devices, "rows", rows);
+	                json_text(t->platform), "launch", library_json(t->machine),
+	                "collective", t->collective, "devices", (int)t->devices, "rows",
+	                rows);
 	s = json_dumps(all, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
 	text_printf(out, "%s\n", s);
 	free(s);

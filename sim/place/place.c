@@ -434,8 +434,9 @@ void place_json(struct text *out, const struct place_result *r, const struct ben
 			links_json(r->links, b));
 	o = json_pack("{s:s, s:o, s:o, s:o, s:I, s:o, s:o}", "schema", "shardsim/1",
 	              "problem", case_json(r), "platform", json_text(r->platform),
-	              "launch", library_json(r->machine), "placements", (json_int_t)r->nmatrices, "planning_s",
-	              json_known(r->planning_s), "matrices", matrices);
+	              "launch", library_json(r->machine), "placements",
+	              (json_int_t)r->nmatrices, "planning_s", json_known(r->planning_s),
+	              "matrices", matrices);
 	s = json_dumps(o, JSON_REAL_PRECISION(17));
 	text_printf(out, "%s\n", s);
 	free(s);

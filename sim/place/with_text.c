@@ -1,5 +1,5 @@
-#include "place/place.h"
 #include "measure/library.h"
+#include "place/place.h"
 #include "place/with.h"
 #include "plan/plan_json.h"
 #include "text/columns.h"

@@ -32,7 +32,8 @@ bool program_is_hlo(const struct program *p)
 	return at && (at == p->text || at[-1] == '\n');
 }
 
-static void add_edit(struct annotating *w, const char *at, int32_t gone, const char *text)
+static void add_edit(struct annotating *w, const char *at, int32_t gone,
+                     const char *text)
 {
 	*list_add(&w->edit, w->a) = (struct edit){at, gone, text, (int32_t)w->edit.n};
 }
@@ -74,7 +75,8 @@ static bool is_said(const struct annotating *w, int32_t value)
 	return s->type->rank > 0 && s->type->rank <= RANK_MAX && !s->anew;
 }
 
-static const char *sharding_text(const struct annotating *w, int32_t value, enum notation n)
+static const char *sharding_text(const struct annotating *w, int32_t value,
+                                 enum notation n)
 {
 	const struct value_type *t = sharding_of(w, value)->type;
 	struct layout l = shardings_value(w->s, value);
@@ -115,7 +117,8 @@ static const char *hlo_list(const struct annotating *w, const struct instruction
 		text_printf(&out, "{");
 	for (int32_t k = 0; k < op->nvalues; k++) {
 		int32_t v = op->first_value + k;
-		const char *one = is_said(w, v) ? sharding_text(w, v, NOTATION_HLO) : NULL;
+		const char *one =
+			is_said(w, v) ? sharding_text(w, v, NOTATION_HLO) : NULL;
 
 		text_printf(&out, "%s%s", k ? ", " : "", one ? one : "{replicated}");
 	}
@@ -133,14 +136,16 @@ static void annotate_hlo(struct annotating *w)
 		if (!has_own(w, op))
 			continue;
 		if (op->sharding.at) {
-			add_edit(w, op->sharding.at, op->sharding.length, hlo_list(w, op));
+			add_edit(w, op->sharding.at, op->sharding.length,
+			         hlo_list(w, op));
 			continue;
 		}
 		end = strchr(op->name.at, '\n');
 		end = end ? end : op->name.at + strlen(op->name.at);
 		while (isspace((unsigned char)end[-1]))
 			end--;
-		add_edit(w, end, 0, arena_printf(w->a, ", sharding=%s", hlo_list(w, op)));
+		add_edit(w, end, 0,
+		         arena_printf(w->a, ", sharding=%s", hlo_list(w, op)));
 	}
 }
 
@@ -192,7 +197,8 @@ static const char *line_start(const char *text, const char *at)
 }
 
 /* Where a line behind op number i of a region may stand; NULL: nowhere that is sure. */
-static const char *place_behind(const struct annotating *w, const struct region *r, int32_t i)
+static const char *place_behind(const struct annotating *w, const struct region *r,
+                                int32_t i)
 {
 	const struct instruction *op = &w->p->op.at[r->op[i]];
 	const char *end;
@@ -287,8 +293,9 @@ bool program_annotate(struct text *out, struct arena *a, const struct program *p
 	} else {
 		w.mesh = mesh_name(a, p);
 		if (!w.mesh) {
-			text_printf(why, "the text has no sdy.mesh whose axes constraints "
-			                 "could name");
+			text_printf(why,
+			            "the text has no sdy.mesh whose axes constraints "
+			            "could name");
 			return false;
 		}
 		annotate_mlir(&w);

@@ -32,8 +32,8 @@ double annotated_ring_mib(const struct machine *m)
 }
 
 enum status annotated_partition(struct annotated *out, struct arena *a,
-                                const struct program *p, const struct annotated_ask *ask,
-                                struct error *e)
+                                const struct program *p,
+                                const struct annotated_ask *ask, struct error *e)
 {
 	const struct mesh *mesh = &out->shardings.mesh;
 	const struct placement place = {mesh->ndevices, ask->devices};

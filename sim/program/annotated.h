@@ -40,7 +40,7 @@ enum status annotated_propagate(struct annotated *out, bool *sharded, struct are
 
 /* Partitions the program after that; all is the arena's. */
 enum status annotated_partition(struct annotated *out, struct arena *a,
-                                const struct program *p, const struct annotated_ask *ask,
-                                struct error *e);
+                                const struct program *p,
+                                const struct annotated_ask *ask, struct error *e);
 
 #endif

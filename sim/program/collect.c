@@ -179,8 +179,7 @@ static bool time_groups(struct collected *out, struct collector *c,
 			return false;
 		out->algorithm = row.algorithm;
 		out->several = out->several ||
-		               likely_several(c->m, perf.groups.ids,
-		                              perf.groups.size);
+		               likely_several(c->m, perf.groups.ids, perf.groups.size);
 		out->time_s = fmax(out->time_s, row.time_s);
 		out->bound_s = fmax(out->bound_s, row.bound_s);
 		if (c->best)
@@ -193,8 +192,8 @@ static bool time_groups(struct collected *out, struct collector *c,
 }
 
 /* The time of messages by the model's clock. */
-static bool time_lowered(struct collected *out, struct collector *c, const struct lowered *l,
-                         struct text *why)
+static bool time_lowered(struct collected *out, struct collector *c,
+                         const struct lowered *l, struct text *why)
 {
 	char message[256] = "";
 	double s = model_clock(c->model, &l->schedule, message, sizeof(message));
@@ -230,8 +229,8 @@ static bool time_pairs(struct collected *out, struct collector *c,
 	out->collective = "permute";
 	out->bytes = (int64_t)llround(bytes);
 	for (int32_t i = 0; i < n && !out->several; i++)
-		out->several = likely_several(
-			c->m, (int32_t[]){pair[i].src, pair[i].dst}, 2);
+		out->several =
+			likely_several(c->m, (int32_t[]){pair[i].src, pair[i].dst}, 2);
 	if (!lower_pairs(&l, c->scratch, c->m, pair, n, bytes, why) ||
 	    !time_lowered(out, c, &l, why))
 		return false;

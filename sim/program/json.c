@@ -142,17 +142,17 @@ void program_show_json(struct text *out, struct arena *a,
 
 	rows_of(&collectives, a, price, true, show->by);
 	rows_of(&ops, a, price, false, show->by_given ? show->by : ROWS_BY_OP);
-	all = json_pack("{s:s,s:{s:o,s:s,s:i},s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "schema",
-	                "shardsim/1", "program", "name",
-	                json_text(arena_strndup(a, p->name.at ? p->name.at : "",
-	                                        (size_t)p->name.length)),
-	                "stage", stage_name(p->stage), "devices", (int)p->ndevices,
-	                "platform",
-	                show->platform ? json_text(show->platform) : json_null(),
-	                "launch", library_json(price->machine), "totals", totals_json(price, show), "reshards",
-	                reshards_json(show->reshards, a), "collectives",
-	                collectives_json(&collectives), "ops", ops_json(&ops),
-	                "warnings", warnings_json(p, a));
+	all = json_pack(
+		"{s:s,s:{s:o,s:s,s:i},s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "schema",
+		"shardsim/1", "program", "name",
+		json_text(arena_strndup(a, p->name.at ? p->name.at : "",
+	                                (size_t)p->name.length)),
+		"stage", stage_name(p->stage), "devices", (int)p->ndevices, "platform",
+		show->platform ? json_text(show->platform) : json_null(), "launch",
+		library_json(price->machine), "totals", totals_json(price, show),
+		"reshards", reshards_json(show->reshards, a), "collectives",
+		collectives_json(&collectives), "ops", ops_json(&ops), "warnings",
+		warnings_json(p, a));
 	if (show->timeline)
 		json_object_set_new(all, "timeline",
 		                    timeline_json(price, show->timeline));

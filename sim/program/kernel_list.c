@@ -67,8 +67,9 @@ void kernel_list_csv(FILE *out, const struct kernel_list *l)
 		const struct listed_kernel *one = &l->kernel.at[i];
 		const struct compute_ask *ask = &one->ask;
 		bool host = one->host_bytes > 0;
-		const double number[] = {ask->b, ask->m, ask->n, ask->k, ask->flops,
-		                         host ? one->host_bytes : ask->bytes};
+		const double number[] = {
+			ask->b, ask->m,     ask->n,
+			ask->k, ask->flops, host ? one->host_bytes : ask->bytes};
 
 		csv_put(out, l->file, true);
 		csv_put(out, host ? "host" : kinds[ask->kind], false);

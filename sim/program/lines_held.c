@@ -32,14 +32,16 @@ static int larger(const void *a, const void *b)
 
 	if (x->bytes != y->bytes)
 		return x->bytes > y->bytes ? -1 : 1;
-	return strcmp(x->what, y->what) ? strcmp(x->what, y->what) : strcmp(x->op, y->op);
+	return strcmp(x->what, y->what) ? strcmp(x->what, y->what)
+	                                : strcmp(x->op, y->op);
 }
 
 /* Makes a row of each array, or of each name; the largest first. */
 static struct held_row *rows_make(int64_t *n, struct arena *a, const struct program *p,
                                   const struct held *h, bool summed, enum rows_by by)
 {
-	struct held_row *row = arena_alloc(a, (size_t)h->arrays.array.n + 1, sizeof(*row));
+	struct held_row *row =
+		arena_alloc(a, (size_t)h->arrays.array.n + 1, sizeof(*row));
 	struct keys keys = {.arena = a, .table = {.arena = a}};
 	const int32_t *loop = rows_loops(p, a);
 
@@ -48,8 +50,8 @@ static struct held_row *rows_make(int64_t *n, struct arena *a, const struct prog
 		const struct live_array *one = &h->arrays.array.at[i];
 		const struct instruction *op = &p->op.at[one->op];
 		const char *what = one->argument ? "argument"
-		                   : summed ? rows_name(p, loop, one->op, by, a)
-		                            : span_text(op_source_name(p, op), a);
+		                   : summed      ? rows_name(p, loop, one->op, by, a)
+		                                 : span_text(op_source_name(p, op), a);
 		struct held_row *r = &row[*n];
 		bool fresh;
 
@@ -120,24 +122,23 @@ json_t *held_json(const struct program *p, const struct held *h)
 		const struct instruction *op = &p->op.at[one->op];
 
 		json_array_append_new(
-			points, json_pack("{s:s,s:o,s:o}", "op", opcode_name(op->code),
-		                          "name", json_text(span_text(op->name, a)),
-		                          "held_bytes",
-		                          json_quantity(h->params_bytes + one->bytes)));
+			points,
+			json_pack("{s:s,s:o,s:o}", "op", opcode_name(op->code), "name",
+		                  json_text(span_text(op->name, a)), "held_bytes",
+		                  json_quantity(h->params_bytes + one->bytes)));
 	}
 	for (int64_t i = 0; i < h->arrays.array.n; i++) {
 		const struct live_array *one = &h->arrays.array.at[i];
 		const struct instruction *op = &p->op.at[one->op];
 
 		json_array_append_new(
-			arrays,
-			json_pack("{s:o,s:o,s:o,s:b,s:o}", "name",
-		                  json_text(span_text(op->name, a)), "op_name",
-		                  json_text(span_text(op_source_name(p, op), a)),
-		                  "bytes", json_quantity(one->bytes), "argument",
-		                  one->argument, "until",
-		                  one->last < 0 ? json_null()
-		                                : json_text(until(p, one, a))));
+			arrays, json_pack("{s:o,s:o,s:o,s:b,s:o}", "name",
+		                          json_text(span_text(op->name, a)), "op_name",
+		                          json_text(span_text(op_source_name(p, op), a)),
+		                          "bytes", json_quantity(one->bytes),
+		                          "argument", one->argument, "until",
+		                          one->last < 0 ? json_null()
+		                                        : json_text(until(p, one, a))));
 	}
 	arena_free(a);
 	return json_pack("{s:o,s:o}", "points", points, "peak", arrays);

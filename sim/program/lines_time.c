@@ -58,15 +58,13 @@ void timeline_show(struct text *out, struct arena *a, const struct program_price
 		const struct overlap_span *s = span[i];
 		const struct instruction *op = &p->op.at[s->op];
 		const char *what = span_text(op_source_name(p, op), a);
-		const char *cells[] = {
-			arena_printf(a, "%*s%s", 2 * s->depth, "",
-		                     stream_name(price, s->stream)),
-			span_text(op->name, a),
-			words_time(a, s->start_s),
-			words_time(a, s->end_s - s->start_s),
-			s->trips > 0 ? arena_printf(a, "%s (%.10g turns)", what,
-		                                    s->trips)
-				     : what};
+		const char *cells[] = {arena_printf(a, "%*s%s", 2 * s->depth, "",
+		                                    stream_name(price, s->stream)),
+		                       span_text(op->name, a), words_time(a, s->start_s),
+		                       words_time(a, s->end_s - s->start_s),
+		                       s->trips > 0 ? arena_printf(a, "%s (%.10g turns)",
+		                                                   what, s->trips)
+		                                    : what};
 
 		columns_row(&t, cells);
 	}
@@ -153,10 +151,11 @@ json_t *timeline_json(const struct program_price *price, const struct overlapped
 		                  json_text(span_text(op->name, a)), "op_name",
 		                  json_text(span_text(op_source_name(p, op), a)),
 		                  "fabric",
-		                  s->stream < 0 ? json_null()
-		                                : json_text(stream_name(price, s->stream)),
-		                  "depth", (int)s->depth, "start_s", s->start_s, "end_s",
-		                  s->end_s, "turns",
+		                  s->stream < 0
+		                          ? json_null()
+		                          : json_text(stream_name(price, s->stream)),
+		                  "depth", (int)s->depth, "start_s", s->start_s,
+		                  "end_s", s->end_s, "turns",
 		                  s->trips > 0 ? json_real(s->trips) : json_null()));
 	}
 	arena_free(a);

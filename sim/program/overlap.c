@@ -116,7 +116,8 @@ static double time_steps(struct overlapper *o, struct region_run *r, double runs
 		if (op->async == ASYNC_DONE || op->async == ASYNC_UPDATE)
 			continue;
 		if (one->class == CLASS_COLLECTIVE) {
-			*step = (struct timed_step){o->time_s[one->op], stream_of(o, op)};
+			*step = (struct timed_step){o->time_s[one->op],
+			                            stream_of(o, op)};
 		} else if (one->class == CLASS_LOOP || one->class == CLASS_BRANCH ||
 		           (one->class == CLASS_CALL && op->code != HLO_FUSION)) {
 			double within = 0;
@@ -139,8 +140,8 @@ static void place_spans(struct overlapper *o, const struct region_run *r,
                         const struct timeline *line, int64_t from)
 {
 	int64_t n = o->out->span.n - from;
-	struct overlap_span *within = arena_alloc(o->scratch, (size_t)n + 1,
-	                                          sizeof(*within));
+	struct overlap_span *within =
+		arena_alloc(o->scratch, (size_t)n + 1, sizeof(*within));
 
 	if (n)
 		memcpy(within, o->out->span.at + from, (size_t)n * sizeof(*within));
@@ -188,7 +189,7 @@ static double run_region(struct overlapper *o, int32_t region, double runs,
 	inner = time_steps(o, &r, runs, trips);
 	timeline_run(&line, scratch,
 	             &(struct timeline_ask){o->p, &r.k.flat, r.step, o->overlap, trips,
-		                    NULL});
+	                                    NULL});
 	/* A loop is one step of the line, in which its own collectives were waited for. */
 	*compute_s = line.compute_s + inner;
 	for (int64_t i = 0; i < r.k.flat.step.n; i++)

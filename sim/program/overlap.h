@@ -13,9 +13,9 @@
  */
 struct overlap_span {
 	int32_t op;
-	int8_t stream;  /* of a collective: the fabric; -1: a kernel, or a loop as a whole */
-	int8_t depth;   /* how many loops and branches are around it */
-	double trips;   /* of a loop; of all else 0 */
+	int8_t stream; /* of a collective: the fabric; -1: a kernel, or a loop as a whole */
+	int8_t depth;          /* how many loops and branches are around it */
+	double trips;          /* of a loop; of all else 0 */
 	double start_s, end_s; /* from the start of the step */
 };
 

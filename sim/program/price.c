@@ -19,8 +19,8 @@ struct pricer_state {
 	struct program *p;
 	struct collector *collector; /* NULL without a machine */
 	const bool *scattered;       /* [ops], or NULL: collectives run as they stand */
-	const int32_t *gathered;     /* [ops] the gather that an op repeats, -1; or NULL */
-	const double *share;         /* [ops], or NULL */
+	const int32_t *gathered; /* [ops] the gather that an op repeats, -1; or NULL */
+	const double *share;     /* [ops], or NULL */
 	double *runs; /* of each region that is not in line with another, in a step */
 };
 
@@ -226,9 +226,10 @@ static bool check_devices(struct where *at_op, const struct program *p, struct t
 		if (most < p->ndevices)
 			continue;
 		*at_op = place_of(p, op);
-		text_printf(why,
-		            "a collective with device %lld in a program that runs on %d",
-		            (long long)most, (int)p->ndevices);
+		text_printf(
+			why,
+			"a collective with device %lld in a program that runs on %d",
+			(long long)most, (int)p->ndevices);
 		return false;
 	}
 	return true;

@@ -29,7 +29,7 @@ struct program_price {
 	/* Sums over the step, in seconds; NaN where a part is not known. */
 	double step_s, compute_s, communication_s, exposed_s, bound_s, host_s;
 	double class_s[CLASSES]; /* of compute_s */
-	bool combined; /* some collectives run as one (program/clean.h) */
+	bool combined;           /* some collectives run as one (program/clean.h) */
 	/* Of one device. */
 	double flops, dot_flops, transcendentals;
 	const char *why; /* what is not known, or NULL */

@@ -42,8 +42,8 @@ static double best_of(struct pricing *p, const struct problem *problem)
 {
 	struct plan *plan;
 	struct text why = {0};
-	bool good = planner_run(planner_find("best", 4), &plan, problem, &p->prices, p->a,
-	                        &why) == ANSWER_PLAN;
+	bool good = planner_run(planner_find("best", 4), &plan, problem, &p->prices,
+	                        p->a, &why) == ANSWER_PLAN;
 
 	text_free(&why);
 	return good ? seconds_of(p, plan) : NAN;
@@ -70,10 +70,10 @@ static bool sends(const struct plan *plan)
 static int by_time(const void *a, const void *b)
 {
 	const struct reshard_cost *x = a, *y = b;
-	double s = x->count * (isnan(x->time_s) ? (double)x->is->plan->recv_bytes
-	                                        : x->time_s);
-	double t = y->count * (isnan(y->time_s) ? (double)y->is->plan->recv_bytes
-	                                        : y->time_s);
+	double s = x->count *
+	           (isnan(x->time_s) ? (double)x->is->plan->recv_bytes : x->time_s);
+	double t = y->count *
+	           (isnan(y->time_s) ? (double)y->is->plan->recv_bytes : y->time_s);
 
 	if (s != t)
 		return (s < t) - (s > t);
@@ -138,7 +138,8 @@ static void advise_dearest(struct reshard_costs *out, struct pricing *p)
 
 /* --- all of them --- */
 
-static void add_row(struct reshard_costs *out, struct pricing *p, const struct reshard *r)
+static void add_row(struct reshard_costs *out, struct pricing *p,
+                    const struct reshard *r)
 {
 	const struct reshard_cost *known = same_plan(out, r->plan);
 	struct reshard_cost row = {.is = r, .time_s = NAN, .best_s = NAN};
@@ -208,8 +209,8 @@ static const char *name_of(struct arena *a, const struct program *p,
 	return arena_strndup(a, s.length ? s.at : "", (size_t)s.length);
 }
 
-static void print_row(struct columns *t, struct arena *a, const struct reshard_costs *costs,
-                      const struct reshard_cost *row)
+static void print_row(struct columns *t, struct arena *a,
+                      const struct reshard_costs *costs, const struct reshard_cost *row)
 {
 	const struct reshard *r = row->is;
 	const struct instruction *op = &costs->annotated->op.at[r->op];
@@ -236,8 +237,9 @@ static void print_row(struct columns *t, struct arena *a, const struct reshard_c
 void program_show_reshards(struct text *out, struct arena *a,
                            const struct reshard_costs *costs, int64_t most)
 {
-	static const char *const head[] = {"count", "each", "best", "received", "array",
-	                                   "from",  "to",   "",     "what",     "where"};
+	static const char *const head[] = {"count", "each", "best", "received",
+	                                   "array", "from", "to",   "",
+	                                   "what",  "where"};
 	struct columns t;
 	int64_t n = costs->row.n;
 

@@ -26,7 +26,8 @@ struct reshard_cost {
 struct reshard_costs {
 	const struct program *annotated; /* whose ops they are for */
 	const struct mesh *mesh;
-	LIST(struct reshard_cost) row; /* those that send something, the longest first */
+	LIST(struct reshard_cost)
+	row; /* those that send something, the longest first */
 	int64_t full_rematerializations;
 };
 

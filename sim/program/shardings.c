@@ -56,8 +56,8 @@ static void add_dots(struct listing *l)
 		const struct instruction *op = &l->p->op.at[i];
 
 		if (op->code == HLO_DOT)
-			list_sharding(l, "dot", name_of(l->a, op->name), op->first_value,
-			              op_source_name(l->p, op));
+			list_sharding(l, "dot", name_of(l->a, op->name),
+			              op->first_value, op_source_name(l->p, op));
 	}
 }
 
@@ -88,8 +88,10 @@ void program_show_shardings(struct text *out, struct arena *a, const struct prog
 	l.shown = 0;
 	for (int32_t i = 0; i < entry->result.n; i++)
 		list_sharding(
-			&l, "result", arena_printf(a, "%d", (int)i), (int32_t)p->value.n + i,
-			op_source_name(p, &p->op.at[p->value.at[entry->result.at[i]].op]));
+			&l, "result", arena_printf(a, "%d", (int)i),
+			(int32_t)p->value.n + i,
+			op_source_name(p,
+		                       &p->op.at[p->value.at[entry->result.at[i]].op]));
 	columns_print(out, &l.table, 2);
 	if (l.left)
 		text_printf(out, "  and %lld more\n", (long long)l.left);

@@ -8,8 +8,8 @@
 static void line(struct text *out, struct arena *a, const char *what, double s,
                  const char *more)
 {
-	text_printf(out, "  %-15s %9s%s%s\n", what, words_time(a, s), *more ? "   " : "",
-	            more);
+	text_printf(out, "  %-15s %9s%s%s\n", what, words_time(a, s),
+	            *more ? "   " : "", more);
 }
 
 static const char *compute_kinds(const struct program_price *p, struct arena *a)
@@ -70,7 +70,8 @@ void program_show_summary(struct text *out, struct arena *a,
 	text_printf(out, "  %-15s %.10g run, %s of results\n", "collectives", runs,
 	            words_bytes(a, bytes));
 	if (show->reshards)
-		text_printf(out, "  %-15s %lld in the text, %lld full rematerialization%s\n",
+		text_printf(out,
+		            "  %-15s %lld in the text, %lld full rematerialization%s\n",
 		            "layout changes", (long long)show->reshards->row.n,
 		            (long long)show->reshards->full_rematerializations,
 		            show->reshards->full_rematerializations == 1 ? "" : "s");
@@ -118,12 +119,16 @@ void program_show_collectives(struct text *out, struct arena *a,
 	columns_row(&t, head);
 	for (int64_t i = 0; i < rows.row.n && i < show->most; i++) {
 		const struct table_row *r = &rows.row.at[i];
-		const char *cells[] = {
-			opcode_name(r->code),         r->algorithm ? r->algorithm : "-",
-			count(a, r->count),           count(a, r->group_size),
-			words_bytes(a, r->bytes / r->count), words_time(a, r->time_s / r->count),
-			words_time(a, r->time_s),        words_time(a, r->bound_s),
-			words_time(a, r->best_s),        r->name};
+		const char *cells[] = {opcode_name(r->code),
+		                       r->algorithm ? r->algorithm : "-",
+		                       count(a, r->count),
+		                       count(a, r->group_size),
+		                       words_bytes(a, r->bytes / r->count),
+		                       words_time(a, r->time_s / r->count),
+		                       words_time(a, r->time_s),
+		                       words_time(a, r->bound_s),
+		                       words_time(a, r->best_s),
+		                       r->name};
 
 		columns_row(&t, cells);
 	}
@@ -132,8 +137,9 @@ void program_show_collectives(struct text *out, struct arena *a,
 		text_printf(out, "  and %lld more\n",
 		            (long long)(rows.row.n - show->most));
 	if (price->combined)
-		text_printf(out, "  those that run as one share its time by bytes; --raw "
-		                 "runs each apart\n");
+		text_printf(out,
+		            "  those that run as one share its time by bytes; --raw "
+		            "runs each apart\n");
 }
 
 void program_show_ops(struct text *out, struct arena *a,

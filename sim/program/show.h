@@ -14,7 +14,7 @@ struct program_show {
 	int64_t most;                        /* rows of a table of text */
 	const struct program_memory *memory; /* of one device */
 	const struct program_job *job; /* NULL: a program of which this is unknown */
-	const struct likely *likely;   /* between which communication is; NULL: not asked for */
+	const struct likely *likely; /* between which communication is; NULL: not asked for */
 	const struct reshard_costs *reshards; /* NULL: it was not partitioned here */
 	/* Members of the JSON; NULL: not asked for. */
 	const struct overlapped *timeline;

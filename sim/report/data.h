@@ -179,7 +179,7 @@ struct report {
 	 * one clock, two lines: of all cases, and of those without a full rematerialization.
 	 */
 	struct report_line *first;
-	const char *clock;  /* that clock */
+	const char *clock;   /* that clock */
 	const char **shown;  /* those planners */
 	const char **hidden; /* the others but the baseline */
 	size_t nfirst, nshown, nhidden;

@@ -242,10 +242,10 @@ static void write_paper(struct pen_table *t, struct arena *a)
 static void write_first(const struct pen *pen, const struct report *r,
                         enum report_kind kind)
 {
-	static const char *const head[] = {
-		"machine",       "planner", "cases", "n",   "speedup",
-		"95 % interval", "median",  "min",   "max", "w/t/l",
-		"ties",          "sure",    "memory", "unfit"};
+	static const char *const head[] = {"machine", "planner",       "cases",  "n",
+	                                   "speedup", "95 % interval", "median", "min",
+	                                   "max",     "w/t/l",         "ties",   "sure",
+	                                   "memory",  "unfit"};
 	struct arena *a = pen->arena;
 	struct pen_table t =
 		words_table(a,

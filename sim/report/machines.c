@@ -108,7 +108,8 @@ const char *report_callers(struct arena *a, const struct row *const *rows, size_
 			continue;
 		named = first ? 0 : named + 1;
 		if (first)
-			text_printf(&t, "%s%s on ", i ? "; " : "Collectives are called by ",
+			text_printf(&t, "%s%s on ",
+			            i ? "; " : "Collectives are called by ",
 			            row[i]->launch);
 		if (named < CALLED_MAX)
 			text_printf(&t, "%s%s", first ? "" : ", ", row_machine(row[i]));

@@ -94,9 +94,9 @@ struct report_options {
 	const char *planner_list; /* as it was given, for places of errors; or NULL */
 	enum report_test test;
 	const char *test_word; /* as it was given, for places of errors; or NULL */
-	bool timing;        /* show planning times */
-	const char *family; /* only families that match this pattern; NULL: all */
-	bool families;      /* show each family, however many and small they are */
+	bool timing;           /* show planning times */
+	const char *family;    /* only families that match this pattern; NULL: all */
+	bool families;         /* show each family, however many and small they are */
 	/*
 	 * Markdown and LaTeX: all tables, else a summary of a screen. The other formats have
 	 * all of them.

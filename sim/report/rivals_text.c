@@ -52,10 +52,9 @@ static void write_losses(const struct pen *pen, const struct report *r)
 
 void report_best_text(const struct pen *pen, const struct report *r)
 {
-	static const char *const head[] = {"kind", "machine", "clock",
-	                                   "n",    "fastest", "w/t/l",
-	                                   "sure", "gain",    "> 1 %",
-	                                   "exchange"};
+	static const char *const head[] = {"kind",    "machine", "clock", "n",
+	                                   "fastest", "w/t/l",   "sure",  "gain",
+	                                   "> 1 %",   "exchange"};
 	struct arena *a = pen->arena;
 	struct pen_table t = words_table(a, "best against the fastest of the others",
 	                                 "lllrrrrrrr", head, r->nbests);

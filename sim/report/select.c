@@ -3,8 +3,8 @@
 
 #include <fnmatch.h>
 #include <math.h>
-#include <string.h>
 #include <stdlib.h>
+#include <string.h>
 
 size_t names_distinct(const char **name, size_t n)
 {

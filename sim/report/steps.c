@@ -19,9 +19,9 @@ static double ratio_of(const struct step_group *g, const struct row *r)
 
 static void group_table(const struct pen *pen, const struct step_group *g)
 {
-	static const char *const head[] = {"step of",   "devices", "time",  "ratio",
-	                                   "MFU",       "compute", "exposed", "bubble",
-	                                   "other", "memory", "status"};
+	static const char *const head[] = {"step of", "devices", "time",    "ratio",
+	                                   "MFU",     "compute", "exposed", "bubble",
+	                                   "other",   "memory",  "status"};
 	struct arena *a = pen->arena;
 	struct pen_table t = words_table(
 		a, arena_printf(a, "%s on %s", g->row[0]->family, g->row[0]->platform),
@@ -34,8 +34,7 @@ static void group_table(const struct pen *pen, const struct step_group *g)
 		const char **cell = words_row(&t);
 
 		cell[0] = r->scenario;
-		cell[1] = r->devices < 0 ? "-"
-		                         : words_count(a, (size_t)r->devices);
+		cell[1] = r->devices < 0 ? "-" : words_count(a, (size_t)r->devices);
 		cell[2] = words_time(a, r->time_s);
 		cell[3] = words_ratio(a, ratio_of(g, r));
 		cell[4] = words_percent(a, r->mfu);
@@ -43,9 +42,8 @@ static void group_table(const struct pen *pen, const struct step_group *g)
 		cell[6] = words_time(a, r->exposed_s);
 		cell[7] = words_time(a, r->bubble_s);
 		cell[8] = words_time(a, r->other_s);
-		cell[9] = words_bytes(a, r->peak_live_bytes < 0
-		                                 ? -1
-		                                 : (double)r->peak_live_bytes);
+		cell[9] = words_bytes(
+			a, r->peak_live_bytes < 0 ? -1 : (double)r->peak_live_bytes);
 		cell[10] = r->status == OUTCOME_OK
 		                   ? "ok"
 		                   : arena_printf(a, "%s: %s", outcome_name(r->status),
@@ -62,8 +60,7 @@ static void fastest_table(const struct pen *pen, const struct row **row, size_t 
 	                                   "time",   "ratio",   "MFU",     "memory",
 	                                   "ok",     "of"};
 	struct arena *a = pen->arena;
-	struct pen_table t =
-		words_table(a, "The fastest steps", "lllrrrrrrr", head, n);
+	struct pen_table t = words_table(a, "The fastest steps", "lllrrrrrrr", head, n);
 	struct step_group g;
 
 	t.name = "fastest";
@@ -109,7 +106,8 @@ static void write_words(const struct pen *pen, const struct row **row, size_t n,
 	                               "A ratio is the time of %s on the same machine "
 	                               "over that of the row.",
 	                               o->baseline)
-			: "A ratio is the time of the fastest of the family on the same "
+			: "A ratio is the time of the fastest of the family on the "
+			  "same "
 			  "machine over that of the row.");
 	fastest_table(pen, row, n, o->baseline);
 	for (size_t i = 0; i < n;) {
@@ -141,22 +139,19 @@ static void write_csv(FILE *out, const struct row **row, size_t n, const char *b
 		i = step_group_take(&g, row, i, n, baseline);
 		for (size_t k = 0; k < g.n; k++) {
 			const struct row *r = g.row[k];
-			const char *const text[] = {r->family,
-			                            r->platform,
-			                            r->scenario,
-			                            r->model,
-			                            r->parallel,
-			                            outcome_name(r->status),
-			                            r->message};
-			const double number[] = {
-				r->devices < 0 ? NAN : (double)r->devices,
-				r->time_s,
-				ratio_of(&g, r),
-				r->mfu,
-				r->compute_s,
-				r->exposed_s,
-				r->bubble_s,
-				r->other_s};
+			const char *const text[] = {
+				r->family, r->platform, r->scenario,
+				r->model,  r->parallel, outcome_name(r->status),
+				r->message};
+			const double number[] = {r->devices < 0 ? NAN
+			                                        : (double)r->devices,
+			                         r->time_s,
+			                         ratio_of(&g, r),
+			                         r->mfu,
+			                         r->compute_s,
+			                         r->exposed_s,
+			                         r->bubble_s,
+			                         r->other_s};
 
 			for (size_t c = 0; c < sizeof(text) / sizeof(*text); c++)
 				csv_put(out, text[c], c == 0);
@@ -165,8 +160,7 @@ static void write_csv(FILE *out, const struct row **row, size_t n, const char *b
 			if (r->peak_live_bytes < 0)
 				fprintf(out, ",\r\n");
 			else
-				fprintf(out, ",%lld\r\n",
-				        (long long)r->peak_live_bytes);
+				fprintf(out, ",%lld\r\n", (long long)r->peak_live_bytes);
 		}
 	}
 }
@@ -189,12 +183,12 @@ static enum status check_steps(const struct report_options *o, struct error *e)
 
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
 		if (wrong[i].given)
-			return error_set(e, E_INFEASIBLE,
-			                 wrong[i].text
-			                         ? where_option(wrong[i].option,
-			                                        wrong[i].text)
-			                         : (struct where){.file = wrong[i].option},
-			                 "%s", wrong[i].why);
+			return error_set(
+				e, E_INFEASIBLE,
+				wrong[i].text
+					? where_option(wrong[i].option, wrong[i].text)
+					: (struct where){.file = wrong[i].option},
+				"%s", wrong[i].why);
 	return OK;
 }
 

@@ -121,8 +121,7 @@ static enum status open_new(struct store *s, struct error *e)
 	                    NULL) != SQLITE_OK)
 		return store_error(s, e, "cannot write it");
 	sqlite3_busy_timeout(s->db, 10000);
-	if (check_version(s, &empty, e) != OK ||
-	    store_run(s, WRITING, e) != OK)
+	if (check_version(s, &empty, e) != OK || store_run(s, WRITING, e) != OK)
 		return e->code;
 	return empty ? make_tables(s, e) : OK;
 }

@@ -47,8 +47,8 @@ static enum status add_step(struct reader *r, const struct scenario *s,
 	devices = step_devices(&d);
 	if (devices > MESH_DEVICES_MAX)
 		return error_set(r->error, E_RANGE, at,
-		                 "%lld devices, expected at most %d", (long long)devices,
-		                 MESH_DEVICES_MAX);
+		                 "%lld devices, expected at most %d",
+		                 (long long)devices, MESH_DEVICES_MAX);
 	one.needs = (int32_t)devices;
 	one.step.parallel = parallel;
 	if (varied) {
@@ -120,8 +120,8 @@ static enum status add_map(struct reader *r, const struct scenario *s,
 		if (naxes == STEP_AXES_NAMED)
 			return error_set(r->error, E_RANGE, at,
 			                 "more axes than a step has");
-		one->name = reader_scalar(r, yaml_document_get_node(r->document, p->key),
-		                          &key);
+		one->name = reader_scalar(
+			r, yaml_document_get_node(r->document, p->key), &key);
 		if (!one->name ||
 		    suite_values(&one->value, &one->n, r,
 		                 yaml_document_get_node(r->document, p->value),

@@ -101,10 +101,10 @@ static enum status read_progress(struct scan *s, enum varied_unit unit, int64_t 
 	if (!scan_take(s, "+"))
 		return scan_fail(s, E_SYNTAX,
 		                 "expected how the range goes on, such as x2 or %s",
-		                 unit == VARIED_BYTES  ? "+1MiB"
-		                 : unit == VARIED_RATE ? "+25GBps"
+		                 unit == VARIED_BYTES   ? "+1MiB"
+		                 : unit == VARIED_RATE  ? "+25GBps"
 		                 : unit == VARIED_COUNT ? "+1"
-		                                       : "+1us");
+		                                        : "+1us");
 	if (read_value_number(s, unit, step) == OK && !(*step > 0))
 		scan_fail_at(s, start, E_RANGE, "expected a step above 0");
 	return s->error->code;

@@ -6,8 +6,8 @@ enum varied_unit {
 	VARIED_TEXT, /* a text, as a mesh is, or a number of things */
 	VARIED_BYTES,
 	VARIED_COUNT, /* a whole number of things, from 1 */
-	VARIED_RATE, /* bytes per second */
-	VARIED_TIME  /* seconds */
+	VARIED_RATE,  /* bytes per second */
+	VARIED_TIME   /* seconds */
 };
 
 /*

@@ -63,8 +63,8 @@ enum status sweep_identify(struct sweep *s, struct arena *a, struct error *e)
 	for (int32_t i = 0; i < suite->n; i++)
 		scenario[i] = digest_scenario(&suite->scenario[i]);
 	for (int p = 0; p < s->nplatforms; p++)
-		if (sweep_platform_digest(&platform[p], &known[p], s, &s->platform[p], a,
-		                          e) != OK)
+		if (sweep_platform_digest(&platform[p], &known[p], s, &s->platform[p],
+		                          a, e) != OK)
 			return e->code;
 	s->scenario_digest = scenario;
 	s->platform_digest = platform;
@@ -129,8 +129,7 @@ static struct digest case_digest(const struct sweep *s, struct digest d, int uni
 
 struct digest sweep_key(const struct sweep *s, int platform, int32_t scenario, int unit)
 {
-	struct digest d =
-		case_digest(s, cases_start(s, platform, scenario), unit);
+	struct digest d = case_digest(s, cases_start(s, platform, scenario), unit);
 
 	digest_text(&d, version_text);
 	return d;

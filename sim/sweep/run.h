@@ -31,11 +31,11 @@ struct slot {
 	struct sweep_work work;           /* its work, without units when it is idle */
 	struct sweep_work ahead[SLOT_AHEAD]; /* what it was given to do after that */
 	int nahead;
-	double since_s;                   /* since when it is at its lowest unit */
-	const char *verdict;              /* why it was killed, NULL if it was not */
-	uint64_t verdict_units;           /* the units of its work then */
-	struct text input;                /* the bytes of a row that is not whole yet */
-	off_t heard;                      /* bytes of evidence up to the last row */
+	double since_s;         /* since when it is at its lowest unit */
+	const char *verdict;    /* why it was killed, NULL if it was not */
+	uint64_t verdict_units; /* the units of its work then */
+	struct text input;      /* the bytes of a row that is not whole yet */
+	off_t heard;            /* bytes of evidence up to the last row */
 };
 
 struct run {

@@ -82,7 +82,8 @@ static enum status take_steps(struct sweep *out, const struct suite *suite,
                               const struct sweep_request *r, struct arena *a,
                               struct error *e)
 {
-	const struct planner **planner = arena_alloc(a, 2, sizeof(const struct planner *));
+	const struct planner **planner =
+		arena_alloc(a, 2, sizeof(const struct planner *));
 	struct architecture m;
 
 	if (strcmp(r->planner, "all") != 0)
@@ -158,12 +159,10 @@ void sweep_quote(struct text *out, const char *word)
 
 void sweep_command(struct text *out, const struct sweep_request *r)
 {
-	const char *const option[][2] = {{"--platform", r->platform},
-	                                 {"--planner", r->planner},
-	                                 {"--clock", r->clock},
-	                                 {"--vocabulary", r->vocabulary},
-	                                 {"--launch", r->library.launch},
-	                                 {"--families", getenv(FAMILIES_MORE)}};
+	const char *const option[][2] = {
+		{"--platform", r->platform},     {"--planner", r->planner},
+		{"--clock", r->clock},           {"--vocabulary", r->vocabulary},
+		{"--launch", r->library.launch}, {"--families", getenv(FAMILIES_MORE)}};
 
 	text_printf(out, "shardsim sweep");
 	for (int i = 0; i < r->nsuites; i++) {

@@ -186,8 +186,7 @@ static enum status take_worker_row(struct run *r, struct slot *s, const char *by
 	if (!s->work.units && s->nahead > 0) {
 		s->work = s->ahead[0];
 		s->nahead--;
-		memmove(s->ahead, s->ahead + 1,
-		        (size_t)s->nahead * sizeof(*s->ahead));
+		memmove(s->ahead, s->ahead + 1, (size_t)s->nahead * sizeof(*s->ahead));
 	}
 	return OK;
 }

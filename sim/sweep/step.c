@@ -92,10 +92,10 @@ void sweep_step(struct row *r, const struct suite_step *step, const struct machi
 	struct error e = {0};
 
 	if (sweep_step_model(&model, a, step, &e) != OK ||
-	    step_degrees_parse(&degrees, a, step->parallel, (struct where){0}, &e) !=
-	            OK ||
-	    step_time(&s, a, &model, &degrees, m, NULL, OVERLAP_ASYNC, (struct where){0},
-	              &e) != OK || isnan(s.step_s)) {
+	    step_degrees_parse(&degrees, a, step->parallel, (struct where){0}, &e) != OK ||
+	    step_time(&s, a, &model, &degrees, m, NULL, OVERLAP_ASYNC,
+	              (struct where){0}, &e) != OK ||
+	    isnan(s.step_s)) {
 		r->status = OUTCOME_NOT_APPLICABLE;
 		r->message = arena_strdup(a, e.code != OK ? e.text : s.price.why);
 		return;

@@ -140,8 +140,7 @@ static enum status run_once(struct run *r, struct pollfd *fds, int signals)
 	if (fds[jobs].revents && read(signals, &told, sizeof(told)) == sizeof(told))
 		r->counts->signal = (int)told.ssi_signo;
 	look_at_limits(r);
-	if (r->nkept >= COMMIT_ROWS ||
-	    (r->nkept && wall_s() >= r->kept_s + COMMIT_S))
+	if (r->nkept >= COMMIT_ROWS || (r->nkept && wall_s() >= r->kept_s + COMMIT_S))
 		return commit(r);
 	return OK;
 }

@@ -79,7 +79,7 @@ struct took {
 };
 
 static struct took measure(const char *dir, const char *what,
-                      const struct sweep_request *request, int jobs)
+                           const struct sweep_request *request, int jobs)
 {
 	char db[300];
 	double start_s;

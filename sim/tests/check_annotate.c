@@ -23,7 +23,8 @@ static void propagated(struct shardings *s, struct program *p)
 {
 	struct error e = {0};
 
-	ck_assert_msg(propagate(s, arena, p, PROPAGATION_SHARDY, &e) == OK, "%s", e.text);
+	ck_assert_msg(propagate(s, arena, p, PROPAGATION_SHARDY, &e) == OK, "%s",
+	              e.text);
 }
 
 static bool is_added(const struct instruction *op)
@@ -78,8 +79,9 @@ static void check_text(struct program *p, const char *name)
 
 START_TEST(samples)
 {
-	static const char *const names[] = {"mlp.mlir", "mlp-sharded.mlir", "megatron.mlir",
-	                                    "fsdp-loop.mlir", "constructs.hlo"};
+	static const char *const names[] = {"mlp.mlir", "mlp-sharded.mlir",
+	                                    "megatron.mlir", "fsdp-loop.mlir",
+	                                    "constructs.hlo"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		struct program p;

@@ -5,9 +5,9 @@
  */
 #include "base/error.h"
 #include "facts/families.h"
+#include "measure/library.h"
 #include "plan/plan_text.h"
 #include "plan/position.h"
-#include "measure/library.h"
 #include "platform/platform.h"
 #include "price/price.h"
 #include "shardsim.h"

@@ -216,9 +216,9 @@ END_TEST
 /* Constants of the library and the profile, set by hand. */
 START_TEST(tuning_is_set)
 {
-	static const char *const set[SETS] = {"step=2.5",         "fill_s=3us",
+	static const char *const set[SETS] = {"step=2.5",           "fill_s=3us",
 	                                      "channel_Bps=21GB/s", "cc=0",
-	                                      "profile=plain",    NULL};
+	                                      "profile=plain",      NULL};
 	struct arena *a = arena_new();
 	const struct machine *m = load(a, "dgx-h100:1", set)->machine;
 
@@ -300,11 +300,7 @@ static const struct {
 	{"dgx-h100:1", {"fill_s=3GB"}, "--set", 9, ""},
 	{"dgx-h100:1", {"step=-1"}, "--set", 6, "expected a number of 0 or more"},
 	{"dgx-h100:1", {"step=1 cc=2"}, "--set", 6, "expected a number of 0 or more"},
-	{"dgx-h100:1",
-         {"steps=1"},
-         "--set",
-         1,
-         "did you mean 'step'?"},
+	{"dgx-h100:1", {"steps=1"}, "--set", 1, "did you mean 'step'?"},
 	{"dgx1-v100:2:3", {NULL}, "--platform", 12, "expected the end"},
 };
 

@@ -318,8 +318,8 @@ START_TEST(what_timings_do_not_tell)
 		            s * 1e6 * (k % 2 ? 1.25 : 0.8));
 	}
 	v = open_csv(csv.s);
-	ck_assert_msg(family_fit(&fit, v, arena, "tiny", figures, false, &e) == OK, "%s",
-	              e.text);
+	ck_assert_msg(family_fit(&fit, v, arena, "tiny", figures, false, &e) == OK,
+	              "%s", e.text);
 	ck_assert_int_eq(fit.nfigures, 1);
 	ck_assert_str_eq(fit.figure[0].figure, "nvlink.bandwidth");
 	ck_assert_double_lt(fit.figure[0].se, 0.2);
@@ -381,7 +381,8 @@ START_TEST(shipped_constants)
 	for (int i = 0; i < all.n; i++) {
 		const struct family *f = &all.family[i];
 		const double *t = f->tuning.value, launch_us = 1e6 * f->figure[LAUNCH_S];
-		bool library = !strcmp(f->profile, "nccl") || !strcmp(f->profile, "rccl");
+		bool library =
+			!strcmp(f->profile, "nccl") || !strcmp(f->profile, "rccl");
 
 		for (int k = 0; k < TUNINGS; k++)
 			check_borrowed(&all, f, k);

@@ -85,14 +85,15 @@ START_TEST(table_by_hand)
 					   "tiny,all-gather,0,one,1,0.6743,1.5099\n"
 					   "tiny,all-reduce,0,one,2,0.6668,1.4593\n";
 	struct validation *v = open_csv(HEADER "a,S,1,4,all-reduce,64,20,\n"
-					       "b,S,1,4,all-reduce,64,20,\n"
-					       "b,S,1,4,all-reduce,128,20,\n"
-					       "c,S,1,4,all-gather,64,20,\n"
-					       "d,S,1,4,all-reduce,64,20,\n"
-					       "a,S,2,8,all-reduce,2000000,20,\n");
+	                                       "b,S,1,4,all-reduce,64,20,\n"
+	                                       "b,S,1,4,all-reduce,128,20,\n"
+	                                       "c,S,1,4,all-gather,64,20,\n"
+	                                       "d,S,1,4,all-reduce,64,20,\n"
+	                                       "a,S,2,8,all-reduce,2000000,20,\n");
 	int64_t n;
 	const struct prediction *p = validation_rows(v, &n);
-	struct fit_residual tiny[] = {{&p[0], -0.2}, {&p[1], 0.1}, {&p[2], 0.1}, {&p[3], 0.3}};
+	struct fit_residual tiny[] = {
+		{&p[0], -0.2}, {&p[1], 0.1}, {&p[2], 0.1}, {&p[3], 0.3}};
 	struct fit_residual other[] = {{&p[4], -0.4}};
 	struct family_fit fit[] = {
 		{.family = "tiny", .residual = tiny, .nresiduals = 4},
@@ -117,10 +118,11 @@ START_TEST(table_by_hand)
 	tiny[0] = (struct fit_residual){&p[5], 0.5};
 	text_free(&out);
 	intervals_print(&out, v, fit, 1, "a command");
-	ck_assert_msg(strstr(out.s, "\n*,*,1048576,several,1,0.4045,2.8124\n"
-	                            "tiny,*,1048576,several,1,0.5273,2.2528\n"
-	                            "tiny,all-to-all,1048576,several,0,0.4045,2.8124\n"
-	                            "tiny,permute,1048576,several,0,0.4045,2.8124\n") != NULL,
+	ck_assert_msg(strstr(out.s,
+	                     "\n*,*,1048576,several,1,0.4045,2.8124\n"
+	                     "tiny,*,1048576,several,1,0.5273,2.2528\n"
+	                     "tiny,all-to-all,1048576,several,0,0.4045,2.8124\n"
+	                     "tiny,permute,1048576,several,0,0.4045,2.8124\n") != NULL,
 	              "%s", out.s);
 	text_free(&out);
 	validation_close(v);
@@ -153,8 +155,10 @@ START_TEST(the_nearest_row_counts)
 		bool several;
 		double low;
 	} row[] = {
-		{"tiny:2", "all-reduce", 10, false, 0.8}, {"tiny:2", "permute", 10, false, 0.7},
-		{"tiny:2", "permute", 1000, false, 0.6},  {"tiny:2", "permute", 10, true, 0.3},
+		{"tiny:2", "all-reduce", 10, false, 0.8},
+		{"tiny:2", "permute", 10, false, 0.7},
+		{"tiny:2", "permute", 1000, false, 0.6},
+		{"tiny:2", "permute", 10, true, 0.3},
 		{"cluster:2{gpus=2}", "permute", 10, false, NAN},
 	};
 	struct likely_table t = read_table(some);
@@ -167,9 +171,9 @@ START_TEST(the_nearest_row_counts)
 
 		if (!strncmp(row[i].platform, "cluster", 7))
 			unsetenv("SHARDSIM_DATA");
-		ck_assert_msg(platform_machine(&m, arena, row[i].platform, NULL, 0, &e) ==
-		                      OK,
-		              "%s", e.text);
+		ck_assert_msg(
+			platform_machine(&m, arena, row[i].platform, NULL, 0, &e) == OK,
+			"%s", e.text);
 		l = likely_find(&t, m, row[i].collective, row[i].bytes, row[i].several);
 		ck_assert_msg(isnan(row[i].low) ? isnan(l.low) : l.low == row[i].low,
 		              "row %d: %g", i, l.low);
@@ -209,18 +213,19 @@ END_TEST
 /* The families on which a caller was timed are those of the tables that ship. */
 START_TEST(callers_as_tables_say)
 {
-	static const char *const tables[] = {"measured", "measured-more", "measured-xla",
-	                                     "measured-late"};
+	static const char *const tables[] = {"measured", "measured-more",
+	                                     "measured-xla", "measured-late"};
 	bool timed[LAUNCH_MODES][8] = {0};
 
 	for (int i = 0; i < COUNT(tables); i++) {
 		struct mapping all;
 		struct error e = {0};
 
-		ck_assert_msg(mapping_read(&all, arena,
-		                           arena_printf(arena, "platforms/%s.yaml", tables[i]),
-		                           &e) == OK,
-		              "%s", e.text);
+		ck_assert_msg(
+			mapping_read(&all, arena,
+		                     arena_printf(arena, "platforms/%s.yaml", tables[i]),
+		                     &e) == OK,
+			"%s", e.text);
 		for (int k = 0; k < all.n; k++) {
 			const struct mapping_entry *entry = &all.entry[k];
 			int launch = 0, f = 0;
@@ -319,9 +324,10 @@ START_TEST(timings_in_their_intervals)
 	pen = pen_md(f, arena);
 	validate_words(&pen, v);
 	fclose(f);
-	ck_assert_msg(strstr(out, "| below 1 MiB |   3 |            67 % |    2 |         75 "
-	                          "% |      1.458 |") != NULL,
-	              "%s", out);
+	ck_assert_msg(
+		strstr(out, "| below 1 MiB |   3 |            67 % |    2 |         75 "
+	                    "% |      1.458 |") != NULL,
+		"%s", out);
 	free(out);
 	validation_close(v);
 }

@@ -164,8 +164,8 @@ START_TEST(groups)
 		struct perf_row row = measure("tiny:2", "permute", rows[i].text,
 		                              1000000000, (struct library_text){0});
 
-		ck_assert_double_eq_tol(
-			row.time_s, 10e-6 + rows[i].wire_s + rows[i].step_s, 1e-12);
+		ck_assert_double_eq_tol(row.time_s,
+		                        10e-6 + rows[i].wire_s + rows[i].step_s, 1e-12);
 		ck_assert_double_eq_tol(row.busbw_Bps, row.algbw_Bps, 1e-3);
 	}
 }

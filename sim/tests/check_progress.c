@@ -49,8 +49,8 @@ END_TEST
 START_TEST(of_platforms)
 {
 	struct progress_platform on[] = {{"here", 0, 3}, {"there", 1, 1}};
-	char *text = told((struct progress){
-		.interval_s = 1e6, .nplatforms = 2, .platform = on});
+	char *text = told(
+		(struct progress){.interval_s = 1e6, .nplatforms = 2, .platform = on});
 
 	ck_assert_ptr_nonnull(strstr(text, " 1 failed; here 3/3, there 1/1\n"));
 	ck_assert_ptr_null(strstr(text, "1/4"));

@@ -185,7 +185,8 @@ START_TEST(csv)
 	                             ",wrong,1,\"lost 50 % | \"\"x\"\",\n<y_1> & {z}\""
 	                             ",s13,,,,,,,,,,,,,,,,,,,,,,,,,,,,\r\n"));
 	ck_assert_ptr_nonnull(strstr(
-		text, ",over-memory,2,needs # bytes,s07,,,,,,,,,,,,,,,,,,,,,,,,,,,,\r\n"));
+		text,
+		",over-memory,2,needs # bytes,s07,,,,,,,,,,,,,,,,,,,,,,,,,,,,\r\n"));
 	arena_free(a);
 }
 END_TEST

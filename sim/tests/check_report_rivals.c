@@ -332,7 +332,8 @@ START_TEST(many_losses)
 	text = made_report(
 		a, rows, 2 * N,
 		(struct report_options){.baseline = "a", .format = REPORT_CSV});
-	ck_assert_ptr_nonnull(strstr(text, ",n00,,,,,,,,,,,3,2,,,,,,,,real,,,,,,,,\r\n"));
+	ck_assert_ptr_nonnull(
+		strstr(text, ",n00,,,,,,,,,,,3,2,,,,,,,,real,,,,,,,,\r\n"));
 	arena_free(a);
 }
 END_TEST

@@ -412,7 +412,8 @@ static const struct {
 	{"scenarios: [{name: a, array: f32[8,8]}]\n", 1, 33, "stands in double quotes"},
 	{"scenarios: [{name: a, from: [Shard(0)]}]\n", 1, 29,
          "one that begins with [ or { stands in quotes"},
-	{"platforms: [\"{b=2}\"]\n" ONE("a"), 1, 14, "settings are family:shape{key=value"},
+	{"platforms: [\"{b=2}\"]\n" ONE("a"), 1, 14,
+         "settings are family:shape{key=value"},
 };
 
 START_TEST(fault_rows)

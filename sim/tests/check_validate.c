@@ -153,8 +153,8 @@ START_TEST(groups_and_outliers)
 	ck_assert(p[0].outlier && !p[1].outlier && !p[2].outlier && !p[3].outlier);
 	ck_assert_str_eq(p[4].left_out, "it has less than a byte for each peer");
 	out = print_words(v);
-	ck_assert_msg(strstr(out, "\n1 of those took more than 1.3 times") != NULL, "%s",
-	              out);
+	ck_assert_msg(strstr(out, "\n1 of those took more than 1.3 times") != NULL,
+	              "%s", out);
 	ck_assert_msg(strstr(out, "| all, outliers too |") != NULL, "%s", out);
 	free(out);
 	validation_close(v);
@@ -339,11 +339,10 @@ END_TEST
  */
 START_TEST(published_timings)
 {
-	static const char *const files[] = {"platforms/measured.csv",
-	                                    "platforms/measured-more.csv",
-	                                    "platforms/measured-xla.csv",
-	                                    "platforms/measured-late.csv",
-	                                    "platforms/held-out.csv"};
+	static const char *const files[] = {
+		"platforms/measured.csv", "platforms/measured-more.csv",
+		"platforms/measured-xla.csv", "platforms/measured-late.csv",
+		"platforms/held-out.csv"};
 	const int held_out = COUNT(files) - 1;
 	struct text families = {0};
 	struct error e = {0};
@@ -370,7 +369,8 @@ START_TEST(published_timings)
 			while (f == held_out && named && named[length] != ',' &&
 			       named[length] != ')')
 				named = strstr(named + 1, r->set);
-			ck_assert_msg(f < held_out || !named, "%s is not held out", r->set);
+			ck_assert_msg(f < held_out || !named, "%s is not held out",
+			              r->set);
 		}
 	}
 	text_free(&families);

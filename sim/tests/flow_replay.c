@@ -153,8 +153,8 @@ void flow_replay_free(struct flow_replay *flow)
 
 /* --- the clock ---------------------------------------------------------------------- */
 
-double flow_replay_schedules(void *self, double *wire_s, const struct schedule *s, int n,
-                             char *message, size_t size)
+double flow_replay_schedules(void *self, double *wire_s, const struct schedule *s,
+                             int n, char *message, size_t size)
 {
 	struct flow_replay *flow = self;
 	off_t heard = words_heard();

@@ -24,7 +24,7 @@ struct flow_replay *flow_replay_new(struct platform *p);
 void flow_replay_free(struct flow_replay *r);
 
 /* A schedules_fn (cost/steps.h); `self` is a struct flow_replay. */
-double flow_replay_schedules(void *self, double *wire_s, const struct schedule *s, int n,
-                             char *message, size_t size);
+double flow_replay_schedules(void *self, double *wire_s, const struct schedule *s,
+                             int n, char *message, size_t size);
 
 #endif

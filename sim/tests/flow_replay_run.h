@@ -19,7 +19,7 @@
  * bytes). It can be called once per process, because nothing is freed and mailboxes
  * keep their owners.
  */
-double flow_replay_run(double *wire_s, struct platform *p, const struct schedule *s, int n,
-                       char *message, size_t size);
+double flow_replay_run(double *wire_s, struct platform *p, const struct schedule *s,
+                       int n, char *message, size_t size);
 
 #endif

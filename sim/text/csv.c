@@ -176,7 +176,8 @@ bool csv_names(const char *path, const char *one, const char *other)
 	while (*line == '#' || *line == '\n' || *line == '\r')
 		line += strcspn(line, "\n") + (line[strcspn(line, "\n")] != '\0');
 	n = strcspn(line, "\n");
-	return memmem(line, n, one, strlen(one)) && memmem(line, n, other, strlen(other));
+	return memmem(line, n, one, strlen(one)) &&
+	       memmem(line, n, other, strlen(other));
 }
 
 int csv_column(const struct csv *t, const char *name)

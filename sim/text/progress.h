@@ -17,7 +17,7 @@ struct progress_platform {
 };
 
 struct progress {
-	FILE *out; /* NULL: it is not shown */
+	FILE *out;         /* NULL: it is not shown */
 	bool terminal;     /* one line is written over; else lines are plain */
 	bool brief;        /* what ends within the first interval is not shown at all */
 	double interval_s; /* between two lines */

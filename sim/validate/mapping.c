@@ -144,7 +144,8 @@ static bool is_beside(const struct mapping_entry *entry, const struct measured *
 	const char *end = row->at.file ? strrchr(row->at.file, '.') : NULL;
 	size_t stem = end ? (size_t)(end - row->at.file) : 0;
 
-	return stem && entry->at.file && strncmp(entry->at.file, row->at.file, stem) == 0 &&
+	return stem && entry->at.file &&
+	       strncmp(entry->at.file, row->at.file, stem) == 0 &&
 	       entry->at.file[stem] == '.';
 }
 

@@ -90,7 +90,7 @@ enum column {
 
 static const char *const columns[COLUMNS] = {
 	"set",     "system",     "nodes",    "devices", "collective", "bytes",
-	"time_us", "busbw_GBps", "in_place", "quality", "source",  "groups"};
+	"time_us", "busbw_GBps", "in_place", "quality", "source",     "groups"};
 
 static enum status kind_read(struct measured *m, const char *text, struct error *e)
 {
@@ -133,10 +133,11 @@ static enum status row_read(struct measured *m, const struct csv *t, int64_t row
 		                 "%lld devices on %lld nodes, expected 1 device to %d",
 		                 (long long)devices, (long long)nodes, INT32_MAX);
 	if (groups < 1 || groups > INT32_MAX / devices)
-		return error_set(e, E_RANGE, m->at,
-		                 "%lld groups of %lld devices, expected 1 group to %lld",
-		                 (long long)groups, (long long)devices,
-		                 (long long)(INT32_MAX / devices));
+		return error_set(
+			e, E_RANGE, m->at,
+			"%lld groups of %lld devices, expected 1 group to %lld",
+			(long long)groups, (long long)devices,
+			(long long)(INT32_MAX / devices));
 	m->nodes = (int32_t)nodes;
 	m->devices = (int32_t)devices;
 	m->groups = (int32_t)groups;

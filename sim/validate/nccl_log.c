@@ -219,10 +219,12 @@ static enum status start_read(struct log *log, const struct log_line *l)
 {
 	run_begin(log);
 	for (int i = 1; i + 1 < l->n; i++)
-		if (log_word_is(&l->word[i], "nGpus") && log_word_whole(&l->word[i + 1]) > 1)
+		if (log_word_is(&l->word[i], "nGpus") &&
+		    log_word_whole(&l->word[i + 1]) > 1)
 			log->run.like.launch = "single";
 	for (int i = 1; i + 1 < l->n; i++)
-		if (log_word_is(&l->word[i], "graph:") && log_word_whole(&l->word[i + 1]) > 0)
+		if (log_word_is(&l->word[i], "graph:") &&
+		    log_word_whole(&l->word[i + 1]) > 0)
 			log->run.like.launch = "graph";
 	return OK;
 }
@@ -274,7 +276,8 @@ static enum status timing_add(struct log *log, const struct log_line *l,
                               const struct layout *c, int side)
 {
 	int time = c->time[side], next = time + 3;
-	double us = log_word_number(&l->word[time]), GBps = log_word_number(&l->word[time + 2]);
+	double us = log_word_number(&l->word[time]),
+	       GBps = log_word_number(&l->word[time + 2]);
 	struct measured *m;
 
 	if (log_word_is(&l->word[time], "N/A") || log_word_is(&l->word[time], "-"))
@@ -346,7 +349,8 @@ static enum status row_read(struct log *log, const struct log_line *l)
 /* Returns whether the test says in the line that it ended for a fault. */
 static bool failed(const struct log_line *l)
 {
-	return log_line_has(l, "Test NCCL failure") || log_line_has(l, "Test CUDA failure") ||
+	return log_line_has(l, "Test NCCL failure") ||
+	       log_line_has(l, "Test CUDA failure") ||
 	       log_line_has(l, "Test HIP failure") || log_line_has(l, "Test failure");
 }
 
@@ -362,9 +366,11 @@ static enum status comment_read(struct log *log, const struct log_line *l)
 		return start_read(log, l);
 	if (log_line_has(l, "in-place") || log_line_has(l, "out-of-place"))
 		log->run.only_in_place = !log_line_has(l, "out-of-place");
-	if (l->n > 3 && log_word_is(&l->word[1], "size") && log_word_is(&l->word[2], "count"))
+	if (l->n > 3 && log_word_is(&l->word[1], "size") &&
+	    log_word_is(&l->word[2], "count"))
 		header_read(&log->run, l);
-	program = log_line_has(l, "Collective test starting:") ? program_of(l, &pos) : -1;
+	program =
+		log_line_has(l, "Collective test starting:") ? program_of(l, &pos) : -1;
 	return program >= 0 ? program_read(log, l, program, pos) : OK;
 }
 

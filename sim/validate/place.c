@@ -91,7 +91,8 @@ static enum status read_number(double *out, struct table_reader *r, int64_t row,
                                enum column k)
 {
 	*out = NAN;
-	return *sheet_text(&r->sheet, row, k) ? sheet_number(out, &r->sheet, row, k) : OK;
+	return *sheet_text(&r->sheet, row, k) ? sheet_number(out, &r->sheet, row, k)
+	                                      : OK;
 }
 
 static const struct {
@@ -203,7 +204,8 @@ static enum status row_system(struct p2_system *out, struct place_measured *m,
 	const char *algorithm = sheet_text(&r->sheet, row, ALGORITHM);
 
 	if (!p2)
-		return error_set(r->error, E_TYPE, sheet_where(&r->sheet, row, HIERARCHY),
+		return error_set(r->error, E_TYPE,
+		                 sheet_where(&r->sheet, row, HIERARCHY),
 		                 "the published systems have nodes of 16 or 8 GPUs, "
 		                 "expected such a last level");
 	m->tree = !strcasecmp(algorithm, "tree");

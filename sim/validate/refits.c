@@ -168,8 +168,9 @@ static enum status time_row(struct refit *out, struct refit_run *run)
 	             s->error) != OK)
 		return s->error->code;
 	if (result.status != OUTCOME_OK)
-		return error_set(s->error, E_INFEASIBLE, sheet_where(s, run->row, PLATFORM),
-		                 "%.200s", result.message);
+		return error_set(s->error, E_INFEASIBLE,
+		                 sheet_where(s, run->row, PLATFORM), "%.200s",
+		                 result.message);
 	out->planner = planner->name;
 	out->time_s = result.time_s[0];
 	if (!(out->time_s > 0))

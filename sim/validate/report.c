@@ -322,15 +322,16 @@ static struct held held_of(const struct validation *v, const struct group *g,
 /* Prints how many timings lie where four of five should. */
 static void sure_table(const struct pen *pen, const struct validation *v)
 {
-	static const char *const head[] = {"size", "n",         "in its interval",
-	                                   "sets", "mean of sets", "half-width"};
+	static const char *const head[] = {
+		"size", "n", "in its interval", "sets", "mean of sets", "half-width"};
 	static const struct {
 		const char *name;
 		int first, last;
 	} range[] = {{"from 1 MiB", 2, 3}, {"below 1 MiB", 0, 1}};
 	struct arena *a = pen->arena;
-	struct pen_table t = words_table(
-		a, "Timings inside the intervals that should hold 80 %", "lrrrrr", head, 2);
+	struct pen_table t =
+		words_table(a, "Timings inside the intervals that should hold 80 %",
+	                    "lrrrrr", head, 2);
 
 	for (int i = 0; i < 2; i++) {
 		struct group g = {.first_class = range[i].first,
@@ -351,9 +352,10 @@ static void sure_table(const struct pen *pen, const struct validation *v)
 	if (!t.rows)
 		return;
 	pen->heading(pen, 2, "How sure");
-	pen->paragraph(pen, "Each time has an interval that should hold four timings of "
-	                    "five (platforms/intervals.csv). Its half-width is a factor, "
-	                    "here the median.");
+	pen->paragraph(pen,
+	               "Each time has an interval that should hold four timings of "
+	               "five (platforms/intervals.csv). Its half-width is a factor, "
+	               "here the median.");
 	pen->table(pen, &t);
 }
 

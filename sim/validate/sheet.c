@@ -42,8 +42,8 @@ enum status sheet_number(double *out, const struct sheet *s, int64_t row, int k)
 	char *end;
 
 	*out = strtod(text, &end);
-	if (!*end && isdigit((unsigned char)*text) && !strpbrk(text, "xX") && *out > 0 &&
-	    isfinite(*out))
+	if (!*end && isdigit((unsigned char)*text) && !strpbrk(text, "xX") &&
+	    *out > 0 && isfinite(*out))
 		return OK;
 	return error_set(s->error, E_SYNTAX, sheet_where(s, row, k),
 	                 "%s is '%.40s', expected a number above 0", s->name[k], text);

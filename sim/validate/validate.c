@@ -170,7 +170,8 @@ static void outliers_mark(struct validation *v)
 			v->row[i].outlier =
 				!v->row[i].left_out && !v->row[k].left_out &&
 				v->row[k].row->bytes > row->bytes &&
-				row->time_s > VALIDATION_OUTLIER * v->row[k].row->time_s &&
+				row->time_s >
+					VALIDATION_OUTLIER * v->row[k].row->time_s &&
 				same_series(row, v->row[k].row);
 	}
 }
@@ -328,7 +329,8 @@ enum status validation_force(struct validation *v, const struct library_text *te
 
 		if (!s->machine->nfabrics || !profile_of_fabric(s->machine, 0)->library)
 			continue;
-		mine.algorithm = s->entry->algorithm ? s->entry->algorithm : mine.algorithm;
+		mine.algorithm =
+			s->entry->algorithm ? s->entry->algorithm : mine.algorithm;
 		mine.protocol = s->entry->protocol ? s->entry->protocol : mine.protocol;
 		if (library_set(s->machine, &mine, NULL, e) != OK)
 			return e->code;
@@ -344,9 +346,9 @@ void validation_run(struct validation *v)
 		validation_row(v, i);
 		if (isnan(p->time_s))
 			continue;
-		p->likely_s = likely_find(&v->likely, v->perf[i].machine,
-		                          p->row->collective, p->row->bytes,
-		                          validation_several(v, p));
+		p->likely_s =
+			likely_find(&v->likely, v->perf[i].machine, p->row->collective,
+		                    p->row->bytes, validation_several(v, p));
 		p->likely_s.low *= p->time_s;
 		p->likely_s.high *= p->time_s;
 	}

@@ -273,7 +273,7 @@ void hops_start(struct hops *h, const struct advise_ask *ask)
 {
 	const struct problem *p = ask->problem;
 	const struct types_ends ends = {&p->mesh, &p->to_mesh, &p->array.shape,
-	                                &p->from, &p->to, false};
+	                                &p->from, &p->to,      false};
 	struct shape local = layout_local(&p->from, &p->padded);
 
 	*h = (struct hops){.problem = p,

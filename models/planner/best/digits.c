@@ -61,8 +61,8 @@ static void join_primes(struct refining *refining, const struct script *s,
 		                !is_joined(refining, prime[k]);
 
 		for (int i = 0; i <= s->n + 1 && together; i++)
-			together = keeps_together(layout_of(s, i), prime[k],
-			                          prime[k + 1]);
+			together =
+				keeps_together(layout_of(s, i), prime[k], prime[k + 1]);
 		if (together)
 			refining->joined[refining->njoined++] = prime[k];
 	}

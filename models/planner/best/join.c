@@ -308,7 +308,8 @@ static bool spread_layout(struct layout *out, const struct layout *l,
 }
 
 /* Appends a step of a script over another view. Returns false where it cannot be said so. */
-static bool spread_step(struct script *out, const struct script *s, int i, struct arena *a)
+static bool spread_step(struct script *out, const struct script *s, int i,
+                        struct arena *a)
 {
 	struct script_step *step = &out->step[out->n];
 

@@ -27,8 +27,8 @@ struct best_pool {
 	struct step_prices *steps; /* NULL where prices of steps do not add up */
 	int64_t work, most; /* done so far, without that of `steps`; where to stop */
 	int64_t most_of_all;
-	int64_t improved; /* the work done when the cheapest plan was found */
-	int64_t patience; /* how much more there is without a cheaper one */
+	int64_t improved;      /* the work done when the cheapest plan was found */
+	int64_t patience;      /* how much more there is without a cheaper one */
 	struct keys seen;      /* all scripts, priced or not */
 	struct script_key key; /* of the script that is looked at */
 	int n;

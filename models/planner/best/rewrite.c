@@ -2,7 +2,8 @@
 #include "planner/best/rewrite.h"
 
 /* Writes a script over finer digits, or as it is where that is no finer. */
-static void refine(struct script *out, const struct script *script, struct best_pool *pool)
+static void refine(struct script *out, const struct script *script,
+                   struct best_pool *pool)
 {
 	if (!script_refine(out, script, pool->arena))
 		script_copy(out, script);
@@ -131,8 +132,8 @@ static void try_collectives(struct best_pool *pool, const struct script *fine)
  * Tries two halves of a step whose digits can be told apart only where they are looked at
  * without the other steps; `known` strides are tried by those who call.
  */
-static void try_splits_alone(struct best_pool *pool, const struct script *script, int at,
-                             int known)
+static void try_splits_alone(struct best_pool *pool, const struct script *script,
+                             int at, int known)
 {
 	int64_t stride[LAYOUT_PARTS_MAX];
 	struct script alone, fine, halves, next;
@@ -233,11 +234,10 @@ static void try_strided(struct best_pool *pool, const struct script *script,
  * Tries over-slices along every run of digits of a mesh axis that the script does not
  * use, and along its minor ends, which are as a rule the fast links.
  */
-static void try_overslices(struct best_pool *pool, const struct script *script,
-                           int begin,
-                           void (*try)(struct best_pool *pool,
-                                       const struct script *script, struct part part,
-                                       int first))
+static void
+try_overslices(struct best_pool *pool, const struct script *script, int begin,
+               void (*try)(struct best_pool *pool, const struct script *script,
+                           struct part part, int first))
 {
 	const struct mesh *m = &script->problem->mesh;
 

@@ -201,7 +201,8 @@ static void senders_mixed(struct plan *p, int step, struct transfer *transfer,
 			if (other >= 0)
 				to += place_coordinate(places.place[other], dst);
 			if (other >= 0 && choice % 2 == 0) /* how far they are apart */
-				to += c.size - place_coordinate(places.place[other], src);
+				to += c.size -
+				      place_coordinate(places.place[other], src);
 			to %= c.size;
 			src += (to - place_coordinate(c, src)) * c.stride;
 		}

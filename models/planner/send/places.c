@@ -31,8 +31,8 @@ static bool cuts_part(const struct layout *l, const struct part *own, int nown,
  */
 static void add_place(struct places *out, struct place p, bool copies, bool join)
 {
-	if (join && copies == (out->ncopies > 0 &&
-	                       out->copy[out->ncopies - 1] == out->n - 1)) {
+	if (join &&
+	    copies == (out->ncopies > 0 && out->copy[out->ncopies - 1] == out->n - 1)) {
 		struct place *last = &out->place[out->n - 1];
 
 		*last = (struct place){p.stride, last->size * p.size};

@@ -132,8 +132,8 @@ static bool count_boxes(struct relative *r, struct arena *a)
 }
 
 const struct relative *relative_new(const struct transfer *box, int64_t n,
-                              const struct holders *holders, const struct problem *p,
-                              struct arena *a)
+                                    const struct holders *holders,
+                                    const struct problem *p, struct arena *a)
 {
 	struct relative *r = arena_alloc(a, 1, sizeof(*r));
 
@@ -155,7 +155,8 @@ int relative_count(const struct relative *r)
 }
 
 /* Finds the coordinates of both ends, and what comes to a copy's, by one of its options. */
-static void find_coordinates(const struct relative *r, struct copy *c, struct option option)
+static void find_coordinates(const struct relative *r, struct copy *c,
+                             struct option option)
 {
 	struct place cut = {1, 1};
 

@@ -25,8 +25,8 @@ struct relative;
  * is no layout of axes, a receiver is not in its mesh, or no axis tells copies apart.
  */
 const struct relative *relative_new(const struct transfer *box, int64_t n,
-                              const struct holders *holders, const struct problem *p,
-                              struct arena *a);
+                                    const struct holders *holders,
+                                    const struct problem *p, struct arena *a);
 
 /* Returns the number of choices, some of which may be equal. */
 int relative_count(const struct relative *r);

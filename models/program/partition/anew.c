@@ -77,7 +77,8 @@ int32_t split_anew(struct split *b, int32_t old, int32_t layout, int depth)
 			made = b->copy.at[i].value;
 	}
 	if (made >= 0 && !make(b, op, old, layout, depth)) {
-		struct resharding r = {op, &b->p->value.at[old].type, whole, layout, false};
+		struct resharding r = {op, &b->p->value.at[old].type, whole, layout,
+		                       false};
 
 		split_is(b, old, layout, split_reshard(b, made, &r));
 	}

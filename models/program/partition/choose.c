@@ -22,8 +22,8 @@ bool choose_axes(struct axes *out, const struct choosing *c, int32_t tensor,
 {
 	const struct sharding *s = c->tensor[tensor];
 	struct piece piece = {.here = true};
-	const struct rule_dim *at = find_dim(&c->rule->tensor[tensor], factor, &piece.dim,
-	                                     &piece.place);
+	const struct rule_dim *at =
+		find_dim(&c->rule->tensor[tensor], factor, &piece.dim, &piece.place);
 
 	out->n = 0;
 	if (!at || !s)
@@ -146,8 +146,8 @@ static bool is_preferred(const struct choosing *c, int32_t one, int32_t to)
 			if (!choose_axes(&axes, c, tensor[i], f))
 				continue;
 			count[i] *= axes_shards(&axes);
-			moved[i] |= axes.n &&
-			            c->rule->factor.at[f].kind == FACTOR_PERMUTE;
+			moved[i] |=
+				axes.n && c->rule->factor.at[f].kind == FACTOR_PERMUTE;
 		}
 	}
 	if (moved[0] != moved[1])
@@ -202,8 +202,8 @@ struct candidate {
 	int32_t factor;
 	struct axes axes;
 	int64_t elements; /* of all arrays whose list begins with these axes */
-	int64_t largest;  /* elements on one device of the largest array of the factor */
-	int64_t shards;   /* beyond those that the factor has by now */
+	int64_t largest; /* elements on one device of the largest array of the factor */
+	int64_t shards;  /* beyond those that the factor has by now */
 };
 
 struct bag {
@@ -227,8 +227,8 @@ static void add_candidate(struct bag *b, int32_t factor, const struct axes *axes
 			one->largest = elements;
 		return;
 	}
-	*list_add(&b->at, b->c->a) = (struct candidate){factor, *axes, elements, elements,
-	                                                axes_shards(axes)};
+	*list_add(&b->at, b->c->a) = (struct candidate){factor, *axes, elements,
+	                                                elements, axes_shards(axes)};
 }
 
 static void find_candidates(struct bag *b)
@@ -315,7 +315,8 @@ static const struct candidate *best_of(const struct bag *b)
 }
 
 /* What is left of a candidate once another one was taken; false: nothing. */
-static bool is_left(const struct bag *b, struct candidate *one, const struct candidate *taken)
+static bool is_left(const struct bag *b, struct candidate *one,
+                    const struct candidate *taken)
 {
 	struct axes common;
 

@@ -31,7 +31,7 @@ struct einsum_ring {
 	 * summed and scattered, whose parts become sums on their way; -1: nothing does.
 	 */
 	int32_t tensor;
-	int32_t factor;   /* along which it is in parts; `out` of choose_xla() does not split it */
+	int32_t factor; /* along which it is in parts; `out` of choose_xla() does not split it */
 	struct axes axes; /* that the parts are over */
 };
 
@@ -102,6 +102,7 @@ void choose_look(struct axes *out, const struct choosing *c);
 bool choose_cut(struct axes *list, const struct axes *taken);
 
 /* Writes the axes of a tensor's factor as it is laid out; false if the tensor has not the factor. */
-bool choose_axes(struct axes *out, const struct choosing *c, int32_t tensor, int32_t factor);
+bool choose_axes(struct axes *out, const struct choosing *c, int32_t tensor,
+                 int32_t factor);
 
 #endif

@@ -10,8 +10,9 @@ enum way { WAY_BATCH, WAY_OPERAND, WAY_SLICE, WAY_INDEX, WAYS };
 
 struct look {
 	const struct choosing *c;
-	int32_t array, indices, window; /* tensors: looked up in, indices, slices or updates */
-	enum way *way;                  /* [factors]; WAYS: of none */
+	int32_t array, indices,
+		window; /* tensors: looked up in, indices, slices or updates */
+	enum way *way;  /* [factors]; WAYS: of none */
 };
 
 /* What a choice costs on each device: the most bytes at once, and those that are sent. */
@@ -40,7 +41,8 @@ static enum way way_of(const struct look *k, int32_t f)
 }
 
 /* Takes a tensor's axes of one way, WAYS: of all, which meet none that are taken already. */
-static bool take_way(struct axes *out, const struct look *k, int32_t tensor, enum way way)
+static bool take_way(struct axes *out, const struct look *k, int32_t tensor,
+                     enum way way)
 {
 	const struct choosing *c = k->c;
 	bool took = false;
@@ -48,8 +50,8 @@ static bool take_way(struct axes *out, const struct look *k, int32_t tensor, enu
 	for (int32_t f = 0; f < c->rule->factor.n && c->tensor[tensor]; f++) {
 		struct axes axes;
 
-		if (k->way[f] == WAYS || (way != WAYS && k->way[f] != way) || out[f].n ||
-		    !choose_axes(&axes, c, tensor, f))
+		if (k->way[f] == WAYS || (way != WAYS && k->way[f] != way) ||
+		    out[f].n || !choose_axes(&axes, c, tensor, f))
 			continue;
 		for (int32_t other = 0; other < c->rule->factor.n; other++)
 			choose_cut(&axes, &out[other]);

@@ -17,7 +17,8 @@ static bool has_tensor(const struct choosing *c, int32_t t)
 }
 
 /* Takes the axes of a tensor's factors of these kinds that meet none that are taken already. */
-static void take_from(struct axes *out, const struct choosing *c, int32_t t, unsigned kinds)
+static void take_from(struct axes *out, const struct choosing *c, int32_t t,
+                      unsigned kinds)
 {
 	for (int32_t f = 0; f < c->rule->factor.n; f++) {
 		struct axes axes;
@@ -57,8 +58,7 @@ static void choose_elementwise(struct axes *out, const struct choosing *c)
 
 	for (int32_t a = 0; a < n && from == n; a++)
 		for (int32_t b = a + 1; b < n && from == n; b++)
-			if (has_tensor(c, a) && has_tensor(c, b) &&
-			    same_layouts(c, a, b))
+			if (has_tensor(c, a) && has_tensor(c, b) && same_layouts(c, a, b))
 				from = a;
 	take_from(out, c, from, PASS);
 }
@@ -168,7 +168,8 @@ struct dot {
 	bool loose; /* numbers of shards are compared, whichever devices have them */
 };
 
-static int64_t part_shards(const struct dot *d, const struct axes *axes, enum part_of part)
+static int64_t part_shards(const struct dot *d, const struct axes *axes,
+                           enum part_of part)
 {
 	int64_t n = 1;
 

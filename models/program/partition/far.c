@@ -102,8 +102,9 @@ static void send_pieces(struct far *f)
 		for (int64_t i = 0; i < r->n; i++)
 			from[i] = -1;
 		for (int64_t i = 0; i < r->n; i++) {
-			int64_t k = next[i] < n[i] ? user[(size_t)i * all + (size_t)next[i]]
-			                           : -1;
+			int64_t k = next[i] < n[i]
+			                    ? user[(size_t)i * all + (size_t)next[i]]
+			                    : -1;
 			struct piece *p = k >= 0 ? &f->piece[k] : NULL;
 
 			if (!p || from[k / f->most] >= 0 || (any && stretches(f, &s, p)))

@@ -28,8 +28,8 @@ static int32_t join(const struct row *r, int64_t before, int64_t after)
 		if (more > 0)
 			piece[n++] = permute_ahead(
 				r,
-				row_cut(r, r->value, more < r->size ? r->size - more : 0,
-			            r->size),
+				row_cut(r, r->value,
+			                more < r->size ? r->size - more : 0, r->size),
 				-k);
 	}
 	piece[n++] = r->value;
@@ -38,7 +38,8 @@ static int32_t join(const struct row *r, int64_t before, int64_t after)
 
 		if (more > 0)
 			piece[n++] = permute_ahead(
-				r, row_cut(r, r->value, 0, more < r->size ? more : r->size),
+				r,
+				row_cut(r, r->value, 0, more < r->size ? more : r->size),
 				k);
 	}
 	if (after > far)

@@ -198,7 +198,8 @@ void split_local(struct split *b, const struct instruction *op)
 	struct einsum_ring ring = {.tensor = -1};
 	bool known = rule_of(&rule, b, op);
 	struct axes *factor;
-	int32_t *operand = arena_alloc(b->a, (size_t)op->noperands + 1, sizeof(*operand));
+	int32_t *operand =
+		arena_alloc(b->a, (size_t)op->noperands + 1, sizeof(*operand));
 	int32_t *layout = arena_alloc(b->a, (size_t)op->noperands + 1, sizeof(*layout));
 	struct value_type *type =
 		arena_alloc(b->a, (size_t)op->nvalues + 1, sizeof(*type));
@@ -228,7 +229,8 @@ void split_local(struct split *b, const struct instruction *op)
 	for (int32_t k = 0; k < op->nvalues; k++)
 		type[k] = split_type(
 			b, &b->p->value.at[op->first_value + k].type,
-			split_layout(b, split_layout_of(&rule, rule.noperands + k, factor)));
+			split_layout(
+				b, split_layout_of(&rule, rule.noperands + k, factor)));
 	added = split_op(b, op, op->code, type, op->nvalues);
 	for (int32_t k = 0; k < op->noperands; k++)
 		split_operand(b, added, operand[k]);

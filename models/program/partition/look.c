@@ -203,8 +203,7 @@ static int32_t shift(struct split *b, const struct instruction *op,
 		int32_t d = (int32_t)g->start_index_map.at[i], here;
 
 		if (!is_shifted(op, rule, factor, d) ||
-		    rule->factor.at[split_factor(rule, factor, 0, d)].kind ==
-		            FACTOR_PASS)
+		    rule->factor.at[split_factor(rule, factor, 0, d)].kind == FACTOR_PASS)
 			continue;
 		here = split_inside(b, op, component(b, op, indices, i), 0,
 		                    b->q->value.at[operand[0]].type.dim[d]);

@@ -45,7 +45,8 @@ void split_manual(struct split *b, const struct instruction *op)
 {
 	const struct region *body = &b->p->region.at[op_called(b->p, op, 0)];
 	int32_t first = b->s->manual[op - b->p->op.at];
-	int32_t *operand = arena_alloc(b->a, (size_t)op->noperands + 1, sizeof(*operand));
+	int32_t *operand =
+		arena_alloc(b->a, (size_t)op->noperands + 1, sizeof(*operand));
 	int32_t *layout = arena_alloc(b->a, (size_t)op->nvalues + 1, sizeof(*layout));
 	struct value_type *type =
 		arena_alloc(b->a, (size_t)op->nvalues + 1, sizeof(*type));
@@ -75,7 +76,8 @@ void split_manual(struct split *b, const struct instruction *op)
 	}
 }
 
-enum status split_check_manual(struct split *b, const struct instruction *op, struct error *e)
+enum status split_check_manual(struct split *b, const struct instruction *op,
+                               struct error *e)
 {
 	const struct where at = {b->p->file, (unsigned)op->line, 1, NULL};
 	const struct region *body = &b->p->region.at[op_called(b->p, op, 0)];
@@ -84,19 +86,21 @@ enum status split_check_manual(struct split *b, const struct instruction *op, st
 
 	for (int32_t k = 0; k < n + op->nvalues; k++) {
 		int32_t v = k < n ? body->param.at[k] : body->result.at[k - n];
-		int32_t whole = k < n ? op_operand(b->p, op, k) : op->first_value + k - n;
+		int32_t whole =
+			k < n ? op_operand(b->p, op, k) : op->first_value + k - n;
 		int32_t said = k < n ? first + k : whole;
 		const struct value_type *own = &b->p->value.at[v].type;
 		struct value_type tile = split_type(b, &b->p->value.at[whole].type,
 		                                    by_hand(b, op, said));
 
 		if (own->rank != tile.rank ||
-		    memcmp(own->dim, tile.dim, (size_t)own->rank * sizeof(*own->dim)) != 0)
-			return error_set(e, E_TYPE, at,
-			                 "%s %d of the manual computation: its body has "
-			                 "another shape than a tile of the array",
-			                 k < n ? "operand" : "result",
-			                 (int)(k < n ? k : k - n));
+		    memcmp(own->dim, tile.dim, (size_t)own->rank * sizeof(*own->dim)) !=
+		            0)
+			return error_set(
+				e, E_TYPE, at,
+				"%s %d of the manual computation: its body has "
+				"another shape than a tile of the array",
+				k < n ? "operand" : "result", (int)(k < n ? k : k - n));
 	}
 	return OK;
 }

@@ -85,7 +85,8 @@ static const struct instruction **find_hands(struct split *b)
 }
 
 /* An op that calls regions: operands as their parameters are, results as theirs. */
-static void split_call(struct split *b, const struct instruction *op, const int32_t *target)
+static void split_call(struct split *b, const struct instruction *op,
+                       const int32_t *target)
 {
 	int32_t n = op->noperands, at = op->code == HLO_CONDITIONAL;
 	int32_t *operand = arena_alloc(b->a, (size_t)n + 1, sizeof(*operand));
@@ -120,7 +121,7 @@ static void split_call(struct split *b, const struct instruction *op, const int3
 	first = added->first_value;
 	for (int32_t k = 0; k < op->nvalues; k++) {
 		int32_t old = op->first_value + k;
-		struct resharding r = {op,     &b->p->value.at[old].type, layout[k],
+		struct resharding r = {op, &b->p->value.at[old].type, layout[k],
 		                       split_given(b, old), false};
 
 		split_is(b, old, r.to, split_reshard(b, first + k, &r));
@@ -132,7 +133,8 @@ static bool is_constraint(const struct instruction *op)
 	return op->noperands == 1 && op->nvalues == 1 &&
 	       (op->code == HLO_SHARDING_CONSTRAINT || op->code == HLO_RESHARD ||
 	        op->code == HLO_PROPAGATION_BARRIER || op->code == HLO_DATA_FLOW_EDGE ||
-	        split_has_target(op, "Sharding") || split_has_target(op, "xla.sdy.FuncResultSharding") ||
+	        split_has_target(op, "Sharding") ||
+	        split_has_target(op, "xla.sdy.FuncResultSharding") ||
 	        split_has_target(op, "xla.sdy.PropagationBarrier"));
 }
 
@@ -159,8 +161,8 @@ static void split_source(struct split *b, const struct instruction *op)
 	first = split_op(b, op, op->code, type, op->nvalues)->first_value;
 	for (int32_t k = 0; k < op->nvalues; k++) {
 		int32_t old = op->first_value + k;
-		struct resharding r = {op, &b->p->value.at[old].type, layout[k], layout[k],
-		                       false};
+		struct resharding r = {op, &b->p->value.at[old].type, layout[k],
+		                       layout[k], false};
 
 		if (!split_is_anew(b, old))
 			r.to = split_given(b, old);
@@ -175,7 +177,8 @@ static bool is_name(const struct program *p, const struct instruction *op)
 	       (op->nvalues && p->value.at[op->first_value].same != op->first_value);
 }
 
-static void split_one(struct split *b, const struct instruction *op, const int32_t *target)
+static void split_one(struct split *b, const struct instruction *op,
+                      const int32_t *target)
 {
 	if (is_name(b->p, op))
 		return;
@@ -214,7 +217,8 @@ static void copy_region(struct split *b, const struct region *r)
 		for (int32_t k = 0; k < op->nvalues; k++)
 			type[k] = b->p->value.at[op->first_value + k].type;
 		for (int32_t k = 0; k < op->noperands; k++)
-			operand[k] = b->copy.at[b->copies[op_operand(b->p, op, k)]].value;
+			operand[k] =
+				b->copy.at[b->copies[op_operand(b->p, op, k)]].value;
 		added = split_op(b, op, op->code, type, op->nvalues);
 		for (int32_t k = 0; k < op->noperands; k++)
 			split_operand(b, added, operand[k]);
@@ -238,7 +242,8 @@ static struct numbers params_of(struct split *b, struct numbers old)
 	return (struct numbers){old.n, at};
 }
 
-static void split_region(struct split *b, int32_t number, bool code, const int32_t *target)
+static void split_region(struct split *b, int32_t number, bool code,
+                         const int32_t *target)
 {
 	const struct region *old = &b->p->region.at[number];
 	struct region *r = &b->q->region.at[number];
@@ -322,8 +327,8 @@ static void warn_whole(struct split *b)
 		layout_print(&text, &r->from, &b->s->mesh, &r->array.shape);
 		text_printf(&text, " to ");
 		layout_print(&text, &r->to, &b->s->mesh, &r->array.shape);
-		program_warn(b->q, b->p->op.at[r->op].line, "full rematerialization: %s",
-		             text.s);
+		program_warn(b->q, b->p->op.at[r->op].line,
+		             "full rematerialization: %s", text.s);
 		text_free(&text);
 	}
 }
@@ -369,16 +374,18 @@ static enum status check(const struct program *p, struct error *e)
 	struct where at = {.file = p->file, .line = 1, .col = 1};
 
 	if (p->replicas > 1)
-		return error_set(e, E_TYPE, at,
-		                 "%d replicas: expected a program of partitions alone, to be "
-		                 "partitioned over a mesh",
-		                 (int)p->replicas);
+		return error_set(
+			e, E_TYPE, at,
+			"%d replicas: expected a program of partitions alone, to be "
+			"partitioned over a mesh",
+			(int)p->replicas);
 	for (int64_t i = 0; i < p->op.n; i++) {
 		at.line = (unsigned)p->op.at[i].line;
 		if (p->op.at[i].async != ASYNC_NONE)
-			return error_set(e, E_TYPE, at,
-			                 "an asynchronous op: expected a program that no "
-			                 "compiler has scheduled");
+			return error_set(
+				e, E_TYPE, at,
+				"an asynchronous op: expected a program that no "
+				"compiler has scheduled");
 	}
 	return OK;
 }

@@ -57,7 +57,8 @@ struct partitioned {
 	LIST(struct reshard) reshard;
 	/* [program.op.n]: the reshard that an op is a step of and which step; -1: of none. */
 	LIST(int32_t) of, step;
-	LIST(int32_t) source; /* [program.op.n]: the annotated program's op that it is for */
+	LIST(int32_t)
+	source; /* [program.op.n]: the annotated program's op that it is for */
 };
 
 /*

@@ -57,7 +57,8 @@ static const struct plan *plan_sum(struct split *b, const struct problem *p)
 	struct move move = {.from_dim = -1, .to_dim = -1, .factor = 1};
 
 	move.parts = layout_parts(&p->from, p->from.rank, &move.nparts);
-	move.parts = arena_dup(b->a, move.parts, (size_t)move.nparts, sizeof(*move.parts));
+	move.parts =
+		arena_dup(b->a, move.parts, (size_t)move.nparts, sizeof(*move.parts));
 	for (int i = 0; i < move.nparts; i++)
 		move.factor *= move.parts[i].size;
 	plan_axes_step(plan, OP_ALL_REDUCE, &move, 1);
@@ -118,13 +119,14 @@ static struct ints pairs_of(struct split *b, const struct step *step)
 
 	for (int64_t i = 0; i < n; i++) {
 		at[2 * i] = step->npairs ? step->pairs[i].src : step->transfers[i].src;
-		at[2 * i + 1] = step->npairs ? step->pairs[i].dst
-		                             : step->transfers[i].dst;
+		at[2 * i + 1] =
+			step->npairs ? step->pairs[i].dst : step->transfers[i].dst;
 	}
 	return (struct ints){(int32_t)(2 * n), at};
 }
 
-static const struct collective_attr *attr_of(struct split *b, const struct plan *plan, int k)
+static const struct collective_attr *attr_of(struct split *b, const struct plan *plan,
+                                             int k)
 {
 	const struct step *step = &plan->step[k];
 	struct collective_attr *at;
@@ -256,8 +258,8 @@ static int32_t add_step(struct split *b, int32_t value, const struct resharding 
 		dim = code == HLO_REDUCE_SCATTER ? step->move[0].to_dim
 		                                 : step->move[0].from_dim;
 		if (dim >= 0)
-			op->dims = (struct ints){
-				1, arena_dup(b->a, &dim, 1, sizeof(dim))};
+			op->dims =
+				(struct ints){1, arena_dup(b->a, &dim, 1, sizeof(dim))};
 	}
 	b->out->of.at[b->q->op.n - 1] = (int32_t)b->out->reshard.n - 1;
 	b->out->step.at[b->q->op.n - 1] = k;

@@ -18,7 +18,7 @@ struct turning {
 	const struct op_rule *rule;
 	const struct einsum_ring *ring;
 	int32_t operand[2];
-	int32_t layout; /* of what goes round */
+	int32_t layout;      /* of what goes round */
 	int64_t parts, size; /* how many, and of each the elements along the factor */
 	struct value_type part, result; /* of one matmul; of all on a device */
 };
@@ -84,9 +84,11 @@ static int32_t put(const struct turning *t, int32_t all, int32_t part, int32_t f
 	in[0] = all;
 	in[1] = part;
 	for (int32_t d = 0; d < rank; d++)
-		in[2 + d] = d == dim ? from
-		                     : split_number(t->b, t->op, dtype_find("s32", 3), 0);
-	return split_made(t->b, t->op, HLO_DYNAMIC_UPDATE_SLICE, &t->result, in, 2 + rank);
+		in[2 + d] =
+			d == dim ? from
+				 : split_number(t->b, t->op, dtype_find("s32", 3), 0);
+	return split_made(t->b, t->op, HLO_DYNAMIC_UPDATE_SLICE, &t->result, in,
+	                  2 + rank);
 }
 
 /* Each device's from the one that has the next tile. */
@@ -103,8 +105,8 @@ static int32_t turn(const struct turning *t, const struct row *row, int32_t valu
 static int32_t turn_operand(const struct turning *t)
 {
 	int32_t value = t->operand[t->ring->tensor], all = -1;
-	const struct row row = split_row(t->b, t->op, value, t->layout,
-	                                 ring_dim(t, t->ring->tensor));
+	const struct row row =
+		split_row(t->b, t->op, value, t->layout, ring_dim(t, t->ring->tensor));
 	bool puts = ring_dim(t, 2) >= 0;
 
 	if (puts)
@@ -206,7 +208,8 @@ bool split_ring_pays(struct split *b, const struct instruction *op,
                      const struct einsum_ring *ring)
 {
 	const struct axes *ends = split_ring_ends(b, rule, factor, ring);
-	const struct value_type *type = &b->p->value.at[rule->tensor[ring->tensor].value].type;
+	const struct value_type *type =
+		&b->p->value.at[rule->tensor[ring->tensor].value].type;
 	struct resharding gather = {.like = op, .type = type};
 	double parts = (double)axes_shards(&ring->axes), compute_s, gather_s;
 

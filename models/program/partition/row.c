@@ -40,7 +40,7 @@ int64_t *split_tiles(struct split *b, int32_t layout, int32_t dim)
 }
 
 struct row split_row(struct split *b, const struct instruction *like, int32_t value,
-                         int32_t layout, int32_t dim)
+                     int32_t layout, int32_t dim)
 {
 	struct row r = {.b = b, .like = like, .value = value, .dim = dim};
 	const struct layout *l = arena_dup(b->a, &b->layout.at[layout], 1, sizeof(*l));
@@ -117,8 +117,7 @@ int32_t row_nothing(const struct row *r, int64_t size)
 	return split_spread(r->b, r->like, split_number(r->b, r->like, t.dtype, 0), &t);
 }
 
-int32_t row_join(const struct row *r, const int32_t *piece, int32_t n,
-                            int64_t size)
+int32_t row_join(const struct row *r, const int32_t *piece, int32_t n, int64_t size)
 {
 	struct value_type t = row_type(r, r->value, size);
 	int32_t value;
@@ -132,8 +131,7 @@ int32_t row_join(const struct row *r, const int32_t *piece, int32_t n,
 }
 
 /* So many elements from where a scalar of each device says. */
-int32_t row_from(const struct row *r, int32_t value, int32_t place,
-                          int64_t size)
+int32_t row_from(const struct row *r, int32_t value, int32_t place, int64_t size)
 {
 	struct value_type t = row_type(r, value, size);
 	int32_t *in = arena_alloc(r->b->a, (size_t)t.rank + 1, sizeof(*in));

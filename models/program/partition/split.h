@@ -28,13 +28,13 @@ struct split {
 	struct keys layouts;
 	LIST(struct layout) layout; /* each of them once */
 	int32_t *given;             /* [s->n] layout of a sharding; -1: not asked yet */
-	int32_t *copies;            /* [values of p] the first of its copies; -1: none */
+	int32_t *copies; /* [values of p] the first of its copies; -1: none */
 	LIST(struct copy) copy;
 	LIST(int32_t) order; /* ops of the region that is being made */
 	int32_t region;
-	int32_t partition_id; /* value of the region; -1: none yet */
+	int32_t partition_id;           /* value of the region; -1: none yet */
 	const struct instruction *hand; /* manual computation that the region is in, or NULL */
-	bool whole;           /* the op that is made runs whole between sharded arrays */
+	bool whole; /* the op that is made runs whole between sharded arrays */
 	struct keys plans, groups;
 	LIST(struct planned) planned;
 };
@@ -51,7 +51,8 @@ int32_t split_whole(struct split *b, int32_t rank);
 int32_t split_given(struct split *b, int32_t value);
 
 /* Returns the type of one device's tile. */
-struct value_type split_type(struct split *b, const struct value_type *t, int32_t layout);
+struct value_type split_type(struct split *b, const struct value_type *t,
+                             int32_t layout);
 
 /* Returns the layout of a tensor of a rule whose factors are split over these axes. */
 struct layout split_layout_of(const struct op_rule *rule, int32_t tensor,
@@ -272,8 +273,8 @@ void split_border(struct split *b, const struct instruction *op);
  * Returns the factor of a tensor's dimension that is split, given the axes that split each; -1:
  * none is.
  */
-static inline int32_t split_factor(const struct op_rule *rule, const struct axes *factor,
-                                   int32_t t, int32_t dim)
+static inline int32_t split_factor(const struct op_rule *rule,
+                                   const struct axes *factor, int32_t t, int32_t dim)
 {
 	const struct rule_dim *d = &rule->tensor[t].dim[dim];
 

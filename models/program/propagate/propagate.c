@@ -20,7 +20,7 @@ struct steps {
 	int32_t *uses; /* of values */
 	LIST(struct group) group;
 	bool *reached; /* regions */
-	bool xla; /* rules are XLA's */
+	bool xla;      /* rules are XLA's */
 };
 
 /* --- the data flow --- */
@@ -315,8 +315,8 @@ enum { ROUNDS = 5 };
  * Where an op hands on in a round. First what takes one array to another of its elements; there
  * an array with other users waits, as they may want it otherwise.
  */
-static enum direction direction_of(const struct program *p, const struct flow_step *step,
-                                   int round)
+static enum direction direction_of(const struct program *p,
+                                   const struct flow_step *step, int round)
 {
 	enum opcode code = step->op < 0 ? HLO_COPY : p->op.at[step->op].code;
 	bool barred = code == HLO_PROPAGATION_BARRIER;

@@ -341,7 +341,8 @@ static struct span said(const struct reading *r, const struct instruction *op)
 }
 
 /* What a manual computation takes in and gives out. */
-static enum status read_manual(struct reading *r, const struct instruction *op, int32_t first)
+static enum status read_manual(struct reading *r, const struct instruction *op,
+                               int32_t first)
 {
 	const struct manual_attr *manual = op->as.manual;
 
@@ -437,9 +438,8 @@ enum status shardings_read(struct shardings *out, struct arena *a, struct progra
 	if (!out->mesh.ndevices)
 		out->mesh.ndevices = 1;
 	for (int64_t i = 0; i < p->op.n; i++)
-		if ((out->manual[i] >= 0
-		             ? read_manual(&r, &p->op.at[i], out->manual[i])
-		             : read_op(&r, &p->op.at[i])) != OK)
+		if ((out->manual[i] >= 0 ? read_manual(&r, &p->op.at[i], out->manual[i])
+		                         : read_op(&r, &p->op.at[i])) != OK)
 			return e->code;
 	return read_results(&r);
 }

@@ -154,10 +154,11 @@ static bool read_mesh(struct shlo *r)
 			n *= sizes.at[0];
 	}
 	if (r->partitions && n > r->partitions) {
-		scan_fail_at(&b->s, mesh.value.at, E_TYPE,
-		             "a mesh of %lld devices: expected at most %d, the module's "
-		             "mhlo.num_partitions",
-		             (long long)n, r->partitions);
+		scan_fail_at(
+			&b->s, mesh.value.at, E_TYPE,
+			"a mesh of %lld devices: expected at most %d, the module's "
+			"mhlo.num_partitions",
+			(long long)n, r->partitions);
 		return false;
 	}
 	if (n > b->p->partitions)

@@ -4,7 +4,8 @@
 #include <string.h>
 
 static const char *const axis_name[STEP_AXES] = {
-	"pipeline", "data", "fsdp", "context", "tensor", "expert", "data", "expert", "expert",
+	"pipeline", "data", "fsdp",   "context", "tensor",
+	"expert",   "data", "expert", "expert",
 };
 
 /* Prints the groups along an axis: the mesh of all, with this axis brought to the end. */
@@ -15,11 +16,11 @@ static void print_groups(struct text *t, const struct step_writer *w,
 	                                       AXIS_CONTEXT, AXIS_TENSOR};
 	static const enum step_axis experts[] = {AXIS_PIPELINE, AXIS_EXPERT_SHARES,
 	                                         AXIS_EXPERT, AXIS_CONTEXT, AXIS_TENSOR};
-	static const enum step_axis nodes[] = {AXIS_PIPELINE,      AXIS_EXPERT_SHARES,
-	                                       AXIS_EXPERT_NODES,  AXIS_EXPERT_INSIDE,
-	                                       AXIS_CONTEXT,       AXIS_TENSOR};
+	static const enum step_axis nodes[] = {AXIS_PIPELINE,     AXIS_EXPERT_SHARES,
+	                                       AXIS_EXPERT_NODES, AXIS_EXPERT_INSIDE,
+	                                       AXIS_CONTEXT,      AXIS_TENSOR};
 	bool cut = axis == AXIS_EXPERT_NODES || axis == AXIS_EXPERT_INSIDE;
-	const enum step_axis *mesh = cut                         ? nodes
+	const enum step_axis *mesh = cut                   ? nodes
 	                             : axis >= AXIS_EXPERT ? experts
 	                                                   : plain;
 	int n = cut ? 6 : 5, at = 0;

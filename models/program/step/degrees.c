@@ -85,8 +85,9 @@ bool step_divides(const struct architecture *m, const struct step_degrees *d,
 		return false;
 	}
 	if (m->moe.overlap && d->pipeline > 1 && t->interleave < 2) {
-		text_printf(why, "moe.overlap in a pipeline needs train.interleave of 2 "
-		                 "or more");
+		text_printf(why,
+		            "moe.overlap in a pipeline needs train.interleave of 2 "
+		            "or more");
 		return false;
 	}
 	if (m->moe.overlap && t->recompute == RECOMPUTE_FULL) {

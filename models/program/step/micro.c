@@ -145,7 +145,7 @@ static void call_layer(struct stage *g, const struct layer *l, bool back,
 /* A micro batch while it is written. */
 struct micro {
 	struct stage *g;
-	struct array_of *part, *grad; /* [g->parts] */
+	struct array_of *part, *grad;                            /* [g->parts] */
 	struct array_of (*saved)[LAYER_KEPT + LAYER_PARAMS + 1]; /* [g->layers] */
 	struct array_of extras[EXTRAS], grads[EXTRAS]; /* grads: of number -1 at first */
 	struct array_of table; /* the embedding, where the stage has it */

@@ -157,8 +157,8 @@ struct array_of pass_dispatch(struct pass *p, struct array_of x, bool back)
 	int64_t rows = s->experts * s->rows, over = nodes ? node_rows(p) : 0;
 
 	if (nodes && !back)
-		x = exchange(p, AXIS_EXPERT_NODES, write_rows(p->w, "dispatch", x, over),
-		             over);
+		x = exchange(p, AXIS_EXPERT_NODES,
+		             write_rows(p->w, "dispatch", x, over), over);
 	if (!back) {
 		x = exchange(p, axis, write_rows(p->w, "dispatch", x, rows), rows);
 		return write_view(p->w, x, 3, s->experts, s->rows, s->m->hidden, 0);

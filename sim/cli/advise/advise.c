@@ -92,8 +92,8 @@ static struct bench *open_bench(struct session *s, int32_t needs, struct error *
 	for (int64_t i = 0; i < s->opened.n; i++)
 		if (!spec || strcmp(s->opened.at[i]->spec, spec) == 0)
 			return &s->opened.at[i]->bench;
-	if (spec && (platform_open(&platform, s->arena, spec, o->set.at, o->set.n, false,
-	                           e) != OK ||
+	if (spec && (platform_open(&platform, s->arena, spec, o->set.at, o->set.n,
+	                           false, e) != OK ||
 	             library_of_plans(platform->machine, &o->library, NULL, e) != OK))
 		return NULL;
 	new = arena_alloc(s->arena, 1, sizeof(*new));
@@ -253,8 +253,8 @@ static enum status check_platform(struct session *s, struct error *e)
 	if (!o->platform)
 		return OK;
 	if (platform_sized(o->platform) && strstr(o->platform, ":{n}"))
-		return platform_check_any_size(s->arena, o->platform, o->set.at, o->set.n,
-		                               e);
+		return platform_check_any_size(s->arena, o->platform, o->set.at,
+		                               o->set.n, e);
 	open_bench(s, 0, e);
 	return e->code;
 }

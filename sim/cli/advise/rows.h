@@ -14,7 +14,7 @@ struct logged {
 	struct where at; /* of the first */
 	int count, manual;
 	LIST(const char *) operation; /* different ones, as xla_warning.h names them */
-	const char *note;      /* on the array */
+	const char *note;             /* on the array */
 	const char *version;   /* on what XLA of which date does; NULL: as logged */
 	const char *unplanned; /* why it has no price, or NULL */
 	double logged;         /* what the plan costs that was warned of, one time */
@@ -33,12 +33,13 @@ struct damage {
 struct reading {
 	const struct advise_log *log;
 	struct arena *arena, *scratch;
-	struct keys known, operations; /* of rows; of operations behind the row's number */
+	struct keys known,
+		operations; /* of rows; of operations behind the row's number */
 	LIST(struct logged) row;
 	LIST(struct damage) damage;
 	const struct machine *machine; /* one that a problem was put on, or NULL */
 	int64_t warnings, lacking;     /* all, and those that do not tell their array */
-	bool json, override;       /* --array is that of all, whatever they tell */
+	bool json, override;           /* --array is that of all, whatever they tell */
 	struct error unfit; /* of the first that only the options make no problem */
 };
 

@@ -74,10 +74,10 @@ static enum status read_program(struct measured_program *out, struct table_reade
 	if (program_read(&p, scratch, path, r->error) == OK) {
 		program_replicate(&p);
 		if (!program_price(&price, scratch, &p, NULL, &how, &why))
-			out->left_out =
-				price.at.line ? arena_printf(r->arena, "line %u: %s",
-			                                     price.at.line, why.s)
-					      : arena_strdup(r->arena, why.s);
+			out->left_out = price.at.line
+			                        ? arena_printf(r->arena, "line %u: %s",
+			                                       price.at.line, why.s)
+			                        : arena_strdup(r->arena, why.s);
 		else if (price.collective.n)
 			out->left_out = "its devices talk to each other";
 		else
@@ -112,15 +112,16 @@ static enum status find_kernels(struct measured_program *out, struct table_reade
 	if (!access(path, R_OK)) {
 		if (read_program(out, r, path) != OK)
 			return r->error->code;
-		out->differs = listed && out->kernels &&
-		               !same_kernels(out->kernels, listed);
+		out->differs =
+			listed && out->kernels && !same_kernels(out->kernels, listed);
 		return OK;
 	}
 	out->kernels = listed;
 	if (!listed)
-		out->left_out = r->programs || !kernels
-		                        ? "the program is not there"
-		                        : "neither the program nor its kernels are there";
+		out->left_out =
+			r->programs || !kernels
+				? "the program is not there"
+				: "neither the program nor its kernels are there";
 	return OK;
 }
 
@@ -165,8 +166,8 @@ static enum status time_row(struct program_table *t, int64_t row, struct table_r
 	struct measured_program *p = &t->row[row];
 	int64_t k = 0;
 
-	while (k < row && (!t->row[k].machine ||
-	                   strcmp(t->row[k].platform, p->platform) != 0))
+	while (k < row &&
+	       (!t->row[k].machine || strcmp(t->row[k].platform, p->platform) != 0))
 		k++;
 	p->machine = t->row[k].machine;
 	if (!p->machine && platform_machine(&p->machine, r->arena, p->platform, NULL, 0,
@@ -200,8 +201,7 @@ enum status program_table_read(struct program_table *out, struct arena *a,
 	out->row = arena_alloc(a, (size_t)out->n + 1, sizeof(*out->row));
 	for (int64_t i = 0; i < out->n; i++) {
 		if (read_row(&out->row[i], &r, i) != OK ||
-		    (!out->row[i].left_out &&
-		     find_kernels(&out->row[i], &r, i) != OK) ||
+		    (!out->row[i].left_out && find_kernels(&out->row[i], &r, i) != OK) ||
 		    (out->row[i].kernels && time_row(out, i, &r) != OK))
 			return e->code;
 	}

@@ -35,7 +35,8 @@ struct measured_program {
 	int64_t devices;
 	double measured_s;
 	const struct kernel_list *kernels; /* NULL: left out */
-	bool from_text, differs; /* of the text; which the table of kernels does not agree with */
+	bool from_text,
+		differs; /* of the text; which the table of kernels does not agree with */
 	struct machine *machine;
 	/*
 	 * Seconds with the constants of the family, those of them of kernels of each kind, and
@@ -55,7 +56,8 @@ struct program_fit {
 struct program_table {
 	int64_t n;
 	struct measured_program *row;
-	LIST(struct program_fit) fit; /* of each family with two models: each, then of all */
+	LIST(struct program_fit)
+	fit; /* of each family with two models: each, then of all */
 };
 
 /* Returns whether the first line of a file has the columns file and kernels. */

@@ -53,8 +53,8 @@ static bool residuals(void *self, const double *x, double *residual)
 
 	for (int64_t i = 0; i < f->t->n; i++)
 		if (takes_part(f, &f->t->row[i]))
-			residual[n++] = log(with(&f->t->row[i], x) /
-			                    f->t->row[i].measured_s);
+			residual[n++] =
+				log(with(&f->t->row[i], x) / f->t->row[i].measured_s);
 	return true;
 }
 

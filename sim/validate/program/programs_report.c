@@ -83,8 +83,8 @@ static bool first_of_class(const struct program_table *t, class_of class, int64_
 
 static void errors_table(const struct pen *pen, const struct program_table *t, int kind)
 {
-	const char *const head[] = {kinds[kind].name, "n", "error", "least", "most",
-	                            "tau"};
+	const char *const head[] = {kinds[kind].name, "n",    "error",
+	                            "least",          "most", "tau"};
 	struct arena *a = pen->arena;
 	struct pen_table table =
 		words_table(a, kinds[kind].caption, "lrrrrr", head, (size_t)t->n + 1);
@@ -123,8 +123,7 @@ static void held_out_table(const struct pen *pen, const struct program_table *t)
 	                    "lrrrlrrr", head, (size_t)t->fit.n + 1);
 	for (int64_t i = 0; i < t->fit.n; i++) {
 		const struct program_fit *fit = &t->fit.at[i];
-		struct factors held =
-			errors_of(t, by_model, fit->model, held_out_s, a);
+		struct factors held = errors_of(t, by_model, fit->model, held_out_s, a);
 		struct factors own = errors_of(t, by_model, fit->model, own_s, a);
 		const char **cell = words_row(&table);
 
@@ -142,7 +141,7 @@ static void held_out_table(const struct pen *pen, const struct program_table *t)
 static void rows_table(const struct pen *pen, const struct program_table *t,
                        const char *caption, bool outliers)
 {
-	const char *const head[] = {"program",     "measured", "simulated", "ratio",
+	const char *const head[] = {"program",      "measured", "simulated", "ratio",
 	                            "of it matmul", "conv.",    "memory",    "why"};
 	struct arena *a = pen->arena;
 	struct pen_table table =
@@ -200,9 +199,12 @@ static void summary(const struct pen *pen, const struct program_table *t)
 		pen,
 		arena_printf(
 			pen->arena,
-			"%lld of %lld measured programs are timed, %lld of their texts, "
-			"the others of the kernels that were made of these texts before; "
-			"the kernels of %lld texts are not those of the table. %lld are "
+			"%lld of %lld measured programs are timed, %lld of their "
+			"texts, "
+			"the others of the kernels that were made of these texts "
+			"before; "
+			"the kernels of %lld texts are not those of the table. %lld "
+			"are "
 			"outliers, which are listed and in no mean. An error is a "
 			"factor, exp |log(simulated / measured)|, the mean geometric; "
 			"least and most are of simulated / measured; tau is Kendall's "
@@ -236,13 +238,17 @@ static void csv_number(FILE *out, double x)
 
 void program_table_csv(FILE *out, const struct program_table *t)
 {
-	fprintf(out, "file,set,model,phase,platform,outlier,left_out,devices,measured_s,"
-	             "time_s,error,held_out_s,matmul_s,convolution_s,memory_s,line\n");
+	fprintf(out,
+	        "file,set,model,phase,platform,outlier,left_out,devices,measured_s,"
+	        "time_s,error,held_out_s,matmul_s,convolution_s,memory_s,line\n");
 	for (int64_t i = 0; i < t->n; i++) {
 		const struct measured_program *p = &t->row[i];
-		const char *const text[] = {p->file,     p->set,
-		                            p->model,    p->phase,
-		                            p->platform, p->outlier ? p->outlier : "",
+		const char *const text[] = {p->file,
+		                            p->set,
+		                            p->model,
+		                            p->phase,
+		                            p->platform,
+		                            p->outlier ? p->outlier : "",
 		                            p->left_out ? p->left_out : ""};
 		const double number[] = {p->measured_s,
 		                         p->time_s,
@@ -263,19 +269,20 @@ void program_table_csv(FILE *out, const struct program_table *t)
 
 static json_t *row_json(const struct measured_program *p)
 {
-	return json_pack(
-		"{s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:f, s:o, s:o, s:o, s:f, s:f, s:f, "
-		"s:s?, s:s?, s:I}",
-		"set", json_text(p->set), "model", json_text(p->model), "phase",
-		json_text(p->phase), "source", json_text(p->source), "platform",
-		json_text(p->platform), "file", json_text(p->file), "devices",
-		(json_int_t)p->devices, "measured_s", p->measured_s, "time_s",
-		json_known(p->time_s), "error",
-		json_known(factor_error(p->time_s, p->measured_s)), "held_out_s",
-		json_known(p->held_out_s), "matmul_s", p->kind_s[COMPUTE_MATMUL],
-		"convolution_s", p->kind_s[COMPUTE_CONVOLUTION], "memory_s",
-		p->kind_s[COMPUTE_MEMORY], "outlier", p->outlier, "left_out",
-		p->left_out, "line", (json_int_t)p->line);
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:f, s:o, s:o, s:o, s:f, "
+	                 "s:f, s:f, "
+	                 "s:s?, s:s?, s:I}",
+	                 "set", json_text(p->set), "model", json_text(p->model),
+	                 "phase", json_text(p->phase), "source", json_text(p->source),
+	                 "platform", json_text(p->platform), "file", json_text(p->file),
+	                 "devices", (json_int_t)p->devices, "measured_s", p->measured_s,
+	                 "time_s", json_known(p->time_s), "error",
+	                 json_known(factor_error(p->time_s, p->measured_s)),
+	                 "held_out_s", json_known(p->held_out_s), "matmul_s",
+	                 p->kind_s[COMPUTE_MATMUL], "convolution_s",
+	                 p->kind_s[COMPUTE_CONVOLUTION], "memory_s",
+	                 p->kind_s[COMPUTE_MEMORY], "outlier", p->outlier, "left_out",
+	                 p->left_out, "line", (json_int_t)p->line);
 }
 
 void program_table_json(FILE *out, const struct program_table *t)

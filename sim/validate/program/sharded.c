@@ -69,7 +69,8 @@ static const char *inexpressible(const struct step_job *job)
 }
 
 static void price_sharded(struct sharded_step *out, struct arena *scratch,
-                struct automap_ask *ask, const struct strategy *s, int64_t budget)
+                          struct automap_ask *ask, const struct strategy *s,
+                          int64_t budget)
 {
 	struct automap_answer answer;
 	struct error e = {0};

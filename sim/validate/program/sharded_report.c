@@ -95,19 +95,19 @@ static const char *sum_text(struct arena *a, const struct sum *s)
 	return arena_printf(
 		a,
 		"%zu configurations of models on machines can be said as tactics. Of "
-	        "%zu "
+		"%zu "
 		"models on a machine whose configurations differ here %zu are put in "
-	        "the "
+		"the "
 		"order in which they were measured with a Kendall's tau of at least "
-	        "0.8; the "
+		"0.8; the "
 		"least is %s. %zu more have several that are one here, as they differ "
-	        "in how "
+		"in how "
 		"kernels are launched, and %zu have one. What the search finds that "
-	        "starts "
+		"starts "
 		"from the published layout takes %s to %s of its time, and is slower "
-	        "than it "
+		"than it "
 		"for %zu. Error is the mean factor, exp |log(simulated / measured)|: "
-	        "nothing "
+		"nothing "
 		"overlaps here. Memory is not limited, as it is known that these ran.",
 		s->expressed, s->ordered + s->unordered, s->ordered,
 		factor_text(a, s->ordered + s->unordered ? s->least_tau : NAN),

@@ -37,10 +37,16 @@ enum column {
 	COLUMNS
 };
 static const char *const columns[COLUMNS] = {
-	"set",          "name",        "detail",    "source",     "measured_s",
-	"left_out",     "platform",    "model",     "parallel",   "seq",
-	"global_batch", "micro_batch", "precision", "fuse",       "sequence",
-	"zero",         "recompute",   "attention", "interleave", "units",
+	"set",          "name",
+	"detail",       "source",
+	"measured_s",   "left_out",
+	"platform",     "model",
+	"parallel",     "seq",
+	"global_batch", "micro_batch",
+	"precision",    "fuse",
+	"sequence",     "zero",
+	"recompute",    "attention",
+	"interleave",   "units",
 	"dispatch",     "experts_overlap",
 };
 
@@ -134,7 +140,8 @@ static enum status open_machine(struct table_reader *r, int64_t row)
 	const char *platform = sheet_field(&r->sheet, row, PLATFORM);
 
 	if (!platform)
-		return error_set(r->error, E_SYNTAX, sheet_where(&r->sheet, row, PLATFORM),
+		return error_set(r->error, E_SYNTAX,
+		                 sheet_where(&r->sheet, row, PLATFORM),
 		                 "platform is blank, and so is left_out");
 	if (r->platform && !strcmp(r->platform, platform))
 		return OK;
@@ -236,8 +243,7 @@ static enum status simulate_row(struct measured_step *out, struct table_reader *
 static bool same_step(const struct table_reader *r, int64_t a, int64_t b)
 {
 	for (int k = PLATFORM; k < COLUMNS; k++)
-		if (strcmp(sheet_text(&r->sheet, a, k),
-		           sheet_text(&r->sheet, b, k)) != 0)
+		if (strcmp(sheet_text(&r->sheet, a, k), sheet_text(&r->sheet, b, k)) != 0)
 			return false;
 	return true;
 }
@@ -320,9 +326,9 @@ static enum status find_slopes(struct measured_step *s, struct table_reader *r,
 		value[key] = own;
 		if (status != OK)
 			return status;
-		s->slope[k] = (moved_s - s->time_s) /
-		              (step_constant_term(k, own * MOVED) -
-		               step_constant_term(k, own));
+		s->slope[k] =
+			(moved_s - s->time_s) / (step_constant_term(k, own * MOVED) -
+		                                 step_constant_term(k, own));
 	}
 	return OK;
 }
@@ -376,8 +382,7 @@ static enum status hold_out_rows(struct step_table *t, struct table_reader *r,
 				s->without_s[held] = before->without_s[held];
 			else if (time_without(&s->without_s[held], r, s, i,
 			                      step_table_fit_of(
-						      t, s, (enum step_held)held)) !=
-			         OK)
+						      t, s, (enum step_held)held)) != OK)
 				return r->error->code;
 		arena_reset(r->scratch);
 	}

@@ -75,8 +75,9 @@ struct measured_step {
  */
 struct step_fit {
 	enum step_held held;
-	const char *family, *set, *name, *scale; /* of the rows left out, as far as it counts */
-	size_t n, others;                /* rows left out, and fitted to */
+	const char *family, *set, *name,
+		*scale;   /* of the rows left out, as far as it counts */
+	size_t n, others; /* rows left out, and fitted to */
 	double value[STEP_CONSTANTS];
 	bool kept[STEP_CONSTANTS]; /* not fitted, although rows left out depend on it */
 };

@@ -6,8 +6,8 @@
 #include <string.h>
 
 const enum tuning_key step_constants[STEP_CONSTANTS] = {
-	TUNING_MATMUL_SHARE,  TUNING_TORCH_ATTENTION_SHARE, TUNING_CONTENTION,
-	TUNING_EAGER_STEP_S,  TUNING_EXPERTS_BPS,           TUNING_EXPERTS_NODES_BPS,
+	TUNING_MATMUL_SHARE, TUNING_TORCH_ATTENTION_SHARE, TUNING_CONTENTION,
+	TUNING_EAGER_STEP_S, TUNING_EXPERTS_BPS,           TUNING_EXPERTS_NODES_BPS,
 };
 
 /* Residuals beyond this factor weigh less: a row that is not understood bends no rest. */
@@ -58,9 +58,8 @@ double step_constant_term(int k, double value)
 
 static bool depends(const struct measured_step *s, int k)
 {
-	return s->own[k] > 0 &&
-	       fabs(s->slope[k] * step_constant_term(k, s->own[k])) >
-	               DEPENDS * s->time_s;
+	return s->own[k] > 0 && fabs(s->slope[k] * step_constant_term(k, s->own[k])) >
+	                                DEPENDS * s->time_s;
 }
 
 /* Times are straight in the terms of the constants. */
@@ -78,8 +77,7 @@ static bool residuals(void *self, const double *x, double *residual)
 		for (int k = 0; k < f->nfree; k++)
 			time_s += s->slope[f->free[k]] *
 			          (step_constant_term(f->free[k], x[k]) -
-			           step_constant_term(f->free[k],
-			                              f->own[f->free[k]]));
+			           step_constant_term(f->free[k], f->own[f->free[k]]));
 		if (!(time_s > 0))
 			return false;
 		residual[n++] = log(time_s / s->measured_s);

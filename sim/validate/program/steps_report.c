@@ -202,8 +202,8 @@ static void held_out_row(struct pen_table *table, struct arena *a,
 
 static void held_out_table(const struct pen *pen, const struct step_table *t, int kind)
 {
-	const char *head[] = {kinds[kind].name, "n", "as shipped", "n",
-	                      "without its set", "n", "without its model", "n",
+	const char *head[] = {kinds[kind].name,   "n", "as shipped",        "n",
+	                      "without its set",  "n", "without its model", "n",
 	                      "without its scale"};
 	struct arena *a = pen->arena;
 	int n;
@@ -264,13 +264,17 @@ static void held_out_words(const struct pen *pen, const struct step_table *t)
 	pen->heading(pen, 2, "Left out in turn");
 	pen->paragraph(
 		pen,
-		"Each set is predicted with constants of its machine that are fitted to "
-		"the other sets of it, each model of a set with constants fitted to all "
+		"Each set is predicted with constants of its machine that are fitted "
+		"to "
+		"the other sets of it, each model of a set with constants fitted to "
+		"all "
 		"other rows of the machine, and each scale (up to 8 devices, to 64, to "
-		"512, more) with constants fitted to its other scales; constants of experts are fitted as all "
+		"512, more) with constants fitted to its other scales; constants of "
+		"experts are fitted as all "
 		"others are. A constant on which none of these rows depends keeps the "
 		"family's value, and rows that depend on it have no error here, for it "
-		"was fitted to them. Where a machine has one set nothing is left to fit "
+		"was fitted to them. Where a machine has one set nothing is left to "
+		"fit "
 		"to.");
 	for (int i = 0; i < (int)KINDS; i++)
 		if (kinds[i].class != by_size)
@@ -314,16 +318,18 @@ void step_table_csv(FILE *out, const struct step_table *t)
 	        "set,name,platform,parallel,precision,devices,params,measured_s,time_s,"
 	        "error,compute_s,matmul_s,attention_s,exposed_s,communication_s,bubble_"
 	        "s,idle_s,"
-	        "layers,expert_bytes,peak_bytes,device_bytes,without_set_s,without_model_s,without_scale_s,left_out,line\n");
+	        "layers,expert_bytes,peak_bytes,device_bytes,without_set_s,without_"
+	        "model_s,without_scale_s,left_out,line\n");
 	for (int64_t i = 0; i < t->n; i++) {
 		const struct measured_step *s = &t->row[i];
 		const char *const text[] = {s->set, s->name, s->platform, s->parallel,
 		                            s->precision};
 		const double number[] = {
-			s->measured_s, s->time_s,      error_of(s),  s->compute_s,
-			s->matmul_s,   s->attention_s, s->exposed_s, s->communication_s,
-			s->bubble_s,   s->idle_s,      s->layers,    s->expert_bytes,
-			s->peak_bytes, s->device_bytes, without_set_s(s),
+			s->measured_s,      s->time_s,          error_of(s),
+			s->compute_s,       s->matmul_s,        s->attention_s,
+			s->exposed_s,       s->communication_s, s->bubble_s,
+			s->idle_s,          s->layers,          s->expert_bytes,
+			s->peak_bytes,      s->device_bytes,    without_set_s(s),
 			without_model_s(s), without_scale_s(s)};
 
 		for (size_t k = 0; k < sizeof(text) / sizeof(*text); k++)
