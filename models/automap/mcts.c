@@ -234,7 +234,7 @@ static void run_tree(struct tree *t, struct evaluation first, int64_t until)
 
 	t->time_s = first.step_s;
 	t->peak_bytes = first.peak_bytes;
-	while (t->s->evaluations < until && idle < IDLE_MAX) {
+	while (t->s->evaluations < until && idle < IDLE_MAX && !search_stopped(t->s)) {
 		int64_t before = t->s->evaluations;
 
 		episode(t);

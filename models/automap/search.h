@@ -29,6 +29,8 @@
 #include "automap/evaluate.h"
 #include "automap/tactic.h"
 
+#include <signal.h>
+
 /*
  * Actions in place of a group. ACTION_SUMS: arrays that are summed over the axis are cut along a
  * dimension of theirs (tactic.h, sequence), which no argument has. ACTION_EXPERTS: rows go to
@@ -87,6 +89,8 @@ struct search {
 	/* Called with every better state; NULL: nobody is. */
 	void (*better)(void *self, const struct search *s);
 	void *self;
+	/* Once it is not 0 the search ends with the best that it has; NULL: never. */
+	const volatile sig_atomic_t *stop;
 	/* The answer. */
 	struct evaluation best;
 	struct actions actions; /* from the cutting as it was to the best state */
@@ -169,9 +173,15 @@ void search_aside_no_more(struct search *s);
  */
 void search_actions(struct actions *out, const struct search *s, unsigned axes);
 
+static inline bool search_stopped(const struct search *s)
+{
+	return s->stop && *s->stop;
+}
+
+/* Returns whether the search has to end, by its budget or because it was stopped. */
 static inline bool search_spent(const struct search *s)
 {
-	return s->budget > 0 && s->evaluations >= s->budget;
+	return search_stopped(s) || (s->budget > 0 && s->evaluations >= s->budget);
 }
 
 /* Returns whether a value stands for those like it: in the first layer, or first of its group. */

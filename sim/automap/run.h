@@ -46,6 +46,8 @@ struct automap_ask {
 	/* Called with every better state; NULL: nobody is. */
 	void (*better)(void *self, const struct mesh *mesh, const struct search *s);
 	void *self;
+	/* Once it is not 0 the answer is the best so far (system/stop.h); NULL: never. */
+	const volatile sig_atomic_t *stop;
 };
 
 /* A mesh with its placement, and the best that was found there. */
@@ -77,6 +79,9 @@ struct automap_answer {
 /* Runs the search; all is the arena's. Errors: tactics, and meshes that fit no machine. */
 enum status automap_run(struct automap_answer *out, struct arena *a,
                         const struct automap_ask *ask, struct error *e);
+
+/* Returns whether the search was asked to stop. */
+bool automap_stopped(const struct automap_ask *ask);
 
 /* Returns the name of an axis of what was found: of its cutting, which has none of one device. */
 const char *automap_axis(const struct automap_found *f, int axis);

@@ -116,12 +116,23 @@ static int64_t best_of(const struct shapes *s, int64_t first, int64_t end,
 	return best;
 }
 
+/* Tries all candidates from `first` on; those before which the search was stopped are dropped. */
+static enum status try_all(struct shapes *s, int64_t first, bool brief)
+{
+	for (int64_t i = first; i < s->list.n; i++)
+		if (i > 0 && automap_stopped(s->ask))
+			s->list.n = i;
+		else if (try_candidate(s, &s->list.at[i], brief) != OK)
+			return s->e->code;
+	return OK;
+}
+
 /* Searches for long on the best `n` of those from `first` on. */
 static enum status go_on(struct shapes *s, int64_t first, int64_t n)
 {
 	bool *taken = arena_alloc(s->a, (size_t)s->list.n + 1, sizeof(*taken));
 
-	for (; n > 0; n--) {
+	for (; n > 0 && !automap_stopped(s->ask); n--) {
 		int64_t best = best_of(s, first, s->list.n, taken);
 
 		if (best < 0)
@@ -212,20 +223,17 @@ static enum status run_last(struct shapes *s)
 static enum status run_stages(struct shapes *s)
 {
 	bool staged = s->ask->machine && s->ask->search != SEARCH_EXHAUSTIVE;
-	int64_t n = s->list.n, some = n / LONG_PART;
+	int64_t n, some;
 
-	for (int64_t i = 0; i < n; i++)
-		if (try_candidate(s, &s->list.at[i], staged) != OK)
-			return s->e->code;
-	if (!staged)
-		return OK;
+	if (try_all(s, 0, staged) != OK || !staged)
+		return s->e->code;
+	n = s->list.n;
+	some = n / LONG_PART;
 	if (go_on(s, 0, some > LONG_LEAST ? some : LONG_LEAST) != OK)
 		return s->e->code;
 	add_splits(s);
-	for (int64_t i = n; i < s->list.n; i++)
-		if (try_candidate(s, &s->list.at[i], true) != OK)
-			return s->e->code;
-	if (go_on(s, n, SPLIT_LONG) != OK || s->ask->search == SEARCH_NONE)
+	if (try_all(s, n, true) != OK || go_on(s, n, SPLIT_LONG) != OK ||
+	    s->ask->search == SEARCH_NONE || automap_stopped(s->ask))
 		return s->e->code;
 	return run_last(s);
 }

@@ -220,6 +220,8 @@ static void add_shardings(struct text *out, struct arena *a,
 static const char *seen_words(const struct automap_ask *ask,
                               const struct automap_answer *r)
 {
+	if (automap_stopped(ask))
+		return ", incomplete: a signal ended the search";
 	if (ask->search == SEARCH_MCTS)
 		return "";
 	if (ask->search == SEARCH_EXHAUSTIVE && r->cuts_complete)

@@ -157,6 +157,7 @@ static void run_search(struct automap_answer *out, struct automap_found *f,
 	s.whole = ask->whole;
 	s.better = ask->better ? tell : NULL;
 	s.self = &told;
+	s.stop = ask->stop;
 	search_start(&s, scratch);
 	if (ask->search == SEARCH_EXHAUSTIVE)
 		search_exhaustive(&s);

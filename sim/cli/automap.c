@@ -12,6 +12,7 @@
 #include "plan/devices.h"
 #include "platform/platform.h"
 #include "system/file.h"
+#include "system/stop.h"
 #include "validate/program/sharded.h"
 
 #include <stdlib.h>
@@ -467,10 +468,16 @@ static enum status run_session(struct session *s, struct error *e)
 		return e->code;
 	if (isatty(STDERR_FILENO))
 		s->ask.better = tell;
+	s->ask.stop = stop_on_signals();
 	automap_run(&answer, s->a, &s->ask, e);
 	if (s->ask.better)
 		fprintf(stderr, "\r\033[K");
-	return e->code == OK ? print_answer(s, &answer, e) : e->code;
+	if (e->code != OK || print_answer(s, &answer, e) != OK || !*s->ask.stop)
+		return e->code;
+	fprintf(stderr, "shardsim: stopped by signal %d (%s); this is the best so far\n",
+	        *s->ask.stop, strsignal(*s->ask.stop));
+	s->status = EXIT_FAULT;
+	return OK;
 }
 
 int command_automap(int argc, char **argv)
