@@ -78,6 +78,16 @@ static void add_strange_axes(struct text *out, const struct automap_show *s)
 	}
 }
 
+/* What needs less memory, where nothing fits. */
+static void add_ways_to_fit(struct text *out, const struct automap_show *s)
+{
+	if (!automap_fails(s->ask, s->answer))
+		return;
+	text_printf(out, "%s: a step needs less memory with %smore --micro-batches%s\n",
+	            s->name, s->ask->recompute ? "" : "--recompute full, or with ",
+	            s->ask->recompute ? "" : " of a model");
+}
+
 void automap_remarks(struct text *out, const struct automap_show *s)
 {
 	const struct automap_found *f = &s->answer->best;
@@ -102,4 +112,5 @@ void automap_remarks(struct text *out, const struct automap_show *s)
 		            s->name);
 	add_idle_axes(out, s);
 	add_strange_axes(out, s);
+	add_ways_to_fit(out, s);
 }
