@@ -1,5 +1,6 @@
 #include "emit/constraint.h"
 
+#include "emit/mlir.h"
 #include "notation/notation.h"
 #include "notation/read.h"
 
@@ -282,21 +283,6 @@ static void print_mlir_type(struct text *out, const struct dtype *d)
 	}
 }
 
-static void define_sdy_mesh(struct text *out, const struct writing *w,
-                            const struct mesh *m)
-{
-	text_printf(out, "sdy.mesh @%s = <[", mesh_name(w, m));
-	for (int i = 0; i < m->naxes; i++) {
-		text_printf(out, "%s", i ? ", " : "");
-		name_print(out, m->axis[i].name, '"');
-		text_printf(out, "=%d", m->axis[i].size);
-	}
-	text_printf(out, "]");
-	for (int32_t i = 0; m->ids && i < m->ndevices; i++)
-		text_printf(out, "%s%d", i ? ", " : ", device_ids=[", m->ids[i]);
-	text_printf(out, "%s>\n", m->ids ? "]" : "");
-}
-
 static bool print_sdy(struct text *out, const struct writing *w)
 {
 	const struct constraints *c = w->of;
@@ -304,7 +290,7 @@ static bool print_sdy(struct text *out, const struct writing *w)
 
 	for (int i = 0; i < c->n; i++)
 		if (is_first(c, i))
-			define_sdy_mesh(out, w, c->at[i].mesh);
+			put_sdy_mesh(out, c->at[i].mesh, mesh_name(w, c->at[i].mesh));
 	for (int i = 0; i < c->n; i++) {
 		struct layout l = user_layout(c, c->at[i].layout);
 

@@ -1,5 +1,7 @@
 #include "emit/mlir.h"
 
+#include "emit/put.h"
+
 #include <string.h>
 
 static const struct {
@@ -52,4 +54,20 @@ void put_tensor(struct text *out, const char *type, const struct shape *s)
 	for (int i = 0; i < s->rank; i++)
 		text_printf(out, "%lldx", (long long)s->dim[i]);
 	text_printf(out, "%s>", type);
+}
+
+void put_sdy_mesh(struct text *out, const struct mesh *m, const char *name)
+{
+	text_printf(out, "sdy.mesh @%s = <[", name);
+	for (int i = 0; i < m->naxes; i++) {
+		text_printf(out, i ? ", " : "");
+		put_quoted(out, m->axis[i].name, '"');
+		text_printf(out, "=%d", (int)m->axis[i].size);
+	}
+	text_printf(out, "]");
+	if (m->ids) {
+		text_printf(out, ", device_ids=");
+		put_list(out, m->ids, m->ndevices);
+	}
+	text_printf(out, ">\n");
 }

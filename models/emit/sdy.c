@@ -214,24 +214,6 @@ static void put_operation(struct sdy *y, const struct step *s)
 	text_printf(y->out, s->op == OP_PERMUTE ? "" : " ");
 }
 
-static void put_mesh(struct sdy *y)
-{
-	const struct mesh *m = &y->plan->problem->mesh;
-
-	text_printf(y->out, "sdy.mesh @mesh = <[");
-	for (int i = 0; i < m->naxes; i++) {
-		text_printf(y->out, i ? ", " : "");
-		put_quoted(y->out, m->axis[i].name, '"');
-		text_printf(y->out, "=%d", m->axis[i].size);
-	}
-	text_printf(y->out, "]");
-	if (m->ids) {
-		text_printf(y->out, ", device_ids=");
-		put_list(y->out, m->ids, m->ndevices);
-	}
-	text_printf(y->out, ">\n");
-}
-
 static void put_function(struct sdy *y)
 {
 	const struct array *a = &y->plan->problem->array;
@@ -276,7 +258,7 @@ static enum emitted emit_sdy(struct text *out, const struct emission *what,
 	if (!check(&y))
 		return EMIT_CANNOT;
 	emit_heading(out, &emitter_sdy, what);
-	put_mesh(&y);
+	put_sdy_mesh(out, &what->plan->problem->mesh, "mesh");
 	put_function(&y);
 	return EMITTED;
 }

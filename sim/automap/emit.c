@@ -1,7 +1,9 @@
 /* Shardings in the words of JAX, Shardy and PyTorch. */
 #include "automap/show.h"
 #include "automap/words.h"
+#include "emit/mlir.h"
 #include "notation/notation.h"
+#include "program/annotate.h"
 
 #include <string.h>
 
@@ -44,7 +46,7 @@ static void each(struct text *out, struct arena *a, const struct automap_show *s
 		for (int32_t k = 0; k < g->group.at[i].narguments; k++)
 			group[g->argument.at[g->group.at[i].first_argument + k]] = i;
 	for (int32_t v = 0; v < n; v++) {
-		struct layout l = automap_layout(&s->answer->best, g, group[v]);
+		struct layout l = automap_group_layout(&s->answer->best, g, group[v]);
 		const struct value_type *t = g->group.at[group[v]].type;
 		struct span name = argument_name(g->program, v);
 		struct shape shape = {.rank = t->rank};
@@ -95,10 +97,12 @@ static void print_sums(struct text *out, struct arena *a, const struct automap_s
 			            mark, automap_axis(f, i));
 }
 
-static void emit_jax(struct text *out, struct arena *a, const struct automap_show *s)
+static bool emit_jax(struct text *out, struct arena *a, const struct automap_show *s,
+                     struct text *why)
 {
 	const struct automap_found *f = &s->answer->best;
 
+	(void)why;
 	text_printf(out,
 	            "# %s: pass in_shardings to jax.jit(step, in_shardings=...)\n"
 	            "import jax\nimport numpy as np\n"
@@ -114,6 +118,7 @@ static void emit_jax(struct text *out, struct arena *a, const struct automap_sho
 	each(out, a, s, print_jax);
 	text_printf(out, ")\n");
 	print_sums(out, a, s, "#");
+	return true;
 }
 
 static void print_sdy(struct text *out, const struct mesh *m, const char *name,
@@ -125,23 +130,20 @@ static void print_sdy(struct text *out, const struct mesh *m, const char *name,
 	text_printf(out, ">} // %s\n", name);
 }
 
-static void emit_sdy(struct text *out, struct arena *a, const struct automap_show *s)
+static bool emit_sdy(struct text *out, struct arena *a, const struct automap_show *s,
+                     struct text *why)
 {
-	const struct automap_found *f = &s->answer->best;
+	struct mesh mesh = s->answer->best.mesh;
 
-	text_printf(out, "// %s: attributes of @main's arguments\nsdy.mesh @mesh = <[",
-	            s->name);
-	for (int i = 0; i < f->mesh.naxes; i++)
-		text_printf(out, "%s\"%s\"=%d", i ? ", " : "", f->mesh.axis[i].name,
-		            (int)f->mesh.axis[i].size);
-	text_printf(out, "]");
-	if (f->device) {
-		text_printf(out, ", device_ids=");
-		print_order(out, f);
-	}
-	text_printf(out, ">\n");
+	if (!program_is_hlo(s->ask->graph->program))
+		return automap_annotate(out, a, s, why);
+	if (s->answer->best.device)
+		mesh.ids = s->answer->best.device;
+	text_printf(out, "// %s: attributes of @main's arguments\n", s->name);
+	put_sdy_mesh(out, &mesh, "mesh");
 	each(out, a, s, print_sdy);
 	print_sums(out, a, s, "//");
+	return true;
 }
 
 /* Where PyTorch's order of shards is another than that of the mesh it is said in brackets. */
@@ -177,10 +179,12 @@ static void print_dtensor(struct text *out, const struct mesh *m, const char *na
 	text_printf(out, "],\n");
 }
 
-static void emit_dtensor(struct text *out, struct arena *a, const struct automap_show *s)
+static bool emit_dtensor(struct text *out, struct arena *a,
+                         const struct automap_show *s, struct text *why)
 {
 	const struct automap_found *f = &s->answer->best;
 
+	(void)why;
 	text_printf(
 		out,
 		"# %s: distribute_tensor(parameter, mesh, placements[name])\n"
@@ -198,20 +202,23 @@ static void emit_dtensor(struct text *out, struct arena *a, const struct automap
 	each(out, a, s, print_dtensor);
 	text_printf(out, "}\n");
 	print_sums(out, a, s, "#");
+	return true;
 }
 
 bool automap_emit(struct text *out, struct arena *a, const char *kind,
-                  const struct automap_show *s)
+                  const struct automap_show *s, struct text *why)
 {
 	static const struct {
 		const char *name;
-		void (*emit)(struct text *, struct arena *, const struct automap_show *);
-	} kinds[] = {{"jax", emit_jax}, {"sdy", emit_sdy}, {"dtensor", emit_dtensor}};
+		bool (*emit)(struct text *, struct arena *, const struct automap_show *,
+		             struct text *);
+	} kinds[] = {{"annotate", automap_annotate},
+	             {"jax", emit_jax},
+	             {"sdy", emit_sdy},
+	             {"dtensor", emit_dtensor}};
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
-		if (!strcmp(kinds[i].name, kind)) {
-			kinds[i].emit(out, a, s);
-			return true;
-		}
+		if (!strcmp(kinds[i].name, kind))
+			return kinds[i].emit(out, a, s, why);
 	return false;
 }

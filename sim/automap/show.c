@@ -13,11 +13,10 @@
 #include <string.h>
 
 struct layout automap_layout(const struct automap_found *f, const struct graph *g,
-                             int32_t group)
+                             int32_t value)
 {
-	int32_t value = g->member.at[g->group.at[group].first];
 	const struct cuts *c = &f->cutting->value[value];
-	struct layout l = layout_replicated(g->group.at[group].type->rank);
+	struct layout l = layout_replicated(g->value.at[value].type->rank);
 	int number[MESH_AXES_MAX], n = 0;
 
 	for (int i = 0; i < f->mesh.naxes; i++)
@@ -32,11 +31,17 @@ struct layout automap_layout(const struct automap_found *f, const struct graph *
 	return l;
 }
 
+struct layout automap_group_layout(const struct automap_found *f, const struct graph *g,
+                                   int32_t group)
+{
+	return automap_layout(f, g, g->member.at[g->group.at[group].first]);
+}
+
 /* A layout in JAX's words; the arena's. */
 static const char *layout_text(struct arena *a, const struct automap_found *f,
                                const struct graph *g, int32_t group)
 {
-	struct layout l = automap_layout(f, g, group);
+	struct layout l = automap_group_layout(f, g, group);
 	const struct value_type *t = g->group.at[group].type;
 	struct shape shape = {.rank = t->rank};
 	struct text out = {0};

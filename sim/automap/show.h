@@ -19,15 +19,24 @@ void automap_show_json(struct text *out, struct arena *a, const struct automap_s
 void automap_show_failure(struct text *out, const struct automap_show *s);
 
 /*
- * Writes the shardings for another system: `jax` a mesh and in_shardings, `sdy` the
- * arguments' attributes of a StableHLO program, `dtensor` a plan for distribute_tensor().
- * False if the kind is none of these.
+ * Writes the shardings for another system. `annotate`: the program's own text with those of all
+ * its values in it; `sdy` the same of StableHLO, and of other programs attributes for the arguments
+ * of one; `jax` a mesh and in_shardings; `dtensor` a plan for distribute_tensor(). False if the kind
+ * is none of these or, with the reason in `why`, cannot be written.
  */
 bool automap_emit(struct text *out, struct arena *a, const char *kind,
-                  const struct automap_show *s);
+                  const struct automap_show *s, struct text *why);
 
-/* Returns the layout of a group's arguments on the mesh of the answer. */
+/* Writes what `annotate` does; false with the reason in `why`. */
+bool automap_annotate(struct text *out, struct arena *a, const struct automap_show *s,
+                      struct text *why);
+
+/* Returns the layout of a value of the graph on the mesh of the answer. */
 struct layout automap_layout(const struct automap_found *f, const struct graph *g,
-                             int32_t group);
+                             int32_t value);
+
+/* Returns the same of a group's arguments. */
+struct layout automap_group_layout(const struct automap_found *f, const struct graph *g,
+                                   int32_t group);
 
 #endif

@@ -73,7 +73,7 @@ static const struct option_row option_table[] = {
          AT(recompute), .unknown = "unknown recomputation"},
 	{"overlap", 0, "none|async", "collectives beside kernels (default none)",
          AT(overlap)},
-	{"emit", 0, "jax|sdy|dtensor|hlo",
+	{"emit", 0, "jax|sdy|dtensor|annotate|hlo",
          "write the shardings for another system, or the step of a model as a program",
          AT(emit), .unknown = "unknown kind of text"},
 	{"output", 'o', "FILE", "where --emit writes (default: stdout)", AT(output)},
@@ -374,6 +374,21 @@ static enum status write_order(const char *path, const struct automap_found *f,
 	return e->code;
 }
 
+static enum status emit_answer(const struct session *s, const struct automap_show *show,
+                               struct error *e)
+{
+	const char *kind = s->o->emit;
+	struct text out = {0}, why = {0};
+
+	if (automap_emit(&out, s->a, kind, show, &why))
+		write_text(s->o->output, &out, e);
+	else
+		error_set(e, E_INFEASIBLE, where_option("--emit", kind), "%s", why.s);
+	text_free(&out);
+	text_free(&why);
+	return e->code;
+}
+
 static enum status print_answer(struct session *s, const struct automap_answer *answer,
                                 struct error *e)
 {
@@ -392,10 +407,8 @@ static enum status print_answer(struct session *s, const struct automap_answer *
 		text_free(&out);
 		out = (struct text){0};
 	}
-	if (!fails && o->emit && automap_emit(&out, s->a, o->emit, &show))
-		write_text(o->output, &out, e);
-	text_free(&out);
-	out = (struct text){0};
+	if (!fails && o->emit)
+		emit_answer(s, &show, e);
 	if (!fails && e->code == OK && o->devices_out)
 		write_order(o->devices_out, &answer->best, e);
 	automap_remarks(&out, &show);

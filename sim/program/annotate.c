@@ -161,7 +161,7 @@ static const char *sdy_text(const struct annotating *w, int32_t value)
 /* The sharding of a function's argument, in the dictionary behind its type. */
 static void annotate_argument(struct annotating *w, const struct instruction *op)
 {
-	const char *at = strstr(op->name.at, "tensor<");
+	const char *at = strstr(op->name.at, "tensor<"), *end;
 	const char *said = sdy_text(w, op->first_value);
 	int depth = 0;
 
@@ -178,14 +178,14 @@ static void annotate_argument(struct annotating *w, const struct instruction *op
 		if (!depth)
 			break;
 	}
-	at += *at == '>';
+	end = at += *at == '>';
 	while (*at == ' ')
 		at++;
 	if (*at == '{')
 		add_edit(w, at + 1, 0,
 		         arena_printf(w->a, "sdy.sharding = #sdy.sharding%s, ", said));
 	else
-		add_edit(w, at, 0,
+		add_edit(w, end, 0,
 		         arena_printf(w->a, " {sdy.sharding = #sdy.sharding%s}", said));
 }
 
@@ -267,20 +267,54 @@ static void annotate_mlir(struct annotating *w)
 	}
 }
 
-/* The name of the mesh whose axes shardings name; NULL: there is none. */
-static const char *mesh_name(struct arena *a, const struct program *p)
+/* The first mesh of the text that has axes: `@mesh = <["x"=2]>`; NULL: there is none. */
+static const struct span *text_mesh(const struct program *p)
 {
-	for (int64_t i = 0; i < p->mesh.n; i++) {
-		const char *at = p->mesh.at[i].at;
-		int n = 1;
-
-		if (*at != '@' || !memchr(at, '[', (size_t)p->mesh.at[i].length))
-			continue;
-		while (isalnum((unsigned char)at[n]) || at[n] == '_')
-			n++;
-		return arena_strndup(a, at, (size_t)n);
-	}
+	for (int64_t i = 0; i < p->mesh.n; i++)
+		if (*p->mesh.at[i].at == '@' &&
+		    memchr(p->mesh.at[i].at, '[', (size_t)p->mesh.at[i].length))
+			return &p->mesh.at[i];
 	return NULL;
+}
+
+/* Takes the mesh of the text as that which constraints name. */
+static bool take_mesh(struct annotating *w, const struct span *s, struct text *why)
+{
+	const char *text = arena_strndup(w->a, s->at, (size_t)s->length);
+	struct error e = {0};
+	struct mesh mesh;
+	int n = 1;
+
+	while (isalnum((unsigned char)text[n]) || text[n] == '_')
+		n++;
+	w->mesh = arena_strndup(w->a, text, (size_t)n);
+	if (mesh_parse(&mesh, w->a, strchr(text, '<'), (struct where){0}, &e) == OK &&
+	    mesh_equal(&mesh, &w->s->mesh))
+		return true;
+	text_printf(why, "the text has another mesh, %.*s", (int)s->length, s->at);
+	return false;
+}
+
+/* Finds the mesh that constraints name, or puts it in front of the entry. */
+static bool name_mesh(struct annotating *w, struct text *why)
+{
+	const struct span *found = text_mesh(w->p);
+	const char *entry = w->p->region.at[w->p->entry].name.at;
+	struct text line = {0};
+
+	if (found)
+		return take_mesh(w, found, why);
+	if (!w->s->mesh.naxes || !entry) {
+		text_printf(why,
+		            "the text has no sdy.mesh whose axes constraints could "
+		            "name");
+		return false;
+	}
+	w->mesh = "@mesh";
+	text_printf(&line, "  ");
+	put_sdy_mesh(&line, &w->s->mesh, "mesh");
+	add_edit(w, line_start(w->p->text, entry), 0, text_take(&line, w->a));
+	return true;
 }
 
 bool program_annotate(struct text *out, struct arena *a, const struct program *p,
@@ -291,13 +325,8 @@ bool program_annotate(struct text *out, struct arena *a, const struct program *p
 	if (program_is_hlo(p)) {
 		annotate_hlo(&w);
 	} else {
-		w.mesh = mesh_name(a, p);
-		if (!w.mesh) {
-			text_printf(why,
-			            "the text has no sdy.mesh whose axes constraints "
-			            "could name");
+		if (!name_mesh(&w, why))
 			return false;
-		}
 		annotate_mlir(&w);
 	}
 	apply(out, &w);

@@ -41,26 +41,7 @@ for tactics in 'data:x' 'data:x data:y' 'data:x zero3:x'; do
 	for tactic in $tactics; do
 		set -- "$@" --tactic $tactic
 	done
-	shardsim automap "$TMPDIR/chain.mlir" "$@" --emit sdy -o "$TMPDIR/attributes" >"$TMPDIR/found"
-	awk 'NR == FNR {
-		if (/^sdy.mesh/) mesh = $0
-		if (/^%arg/) { name = $1; sub(/^[^{]*\{/, ""); sub(/\} \/\/.*/, ""); of[name] = $0 }
-		next
-	}
-	/^module/ { $0 = $0 "\n" mesh }
-	/@main/ {
-		for (name in of) {
-			at = index($0, name ":")
-			front = substr($0, 1, at - 1)
-			rest = substr($0, at)
-			end = index(rest, ">")
-			more = substr(rest, end + 1)
-			if (!sub(/^ \{/, " {" of[name] ", ", more))
-				more = " {" of[name] "}" more
-			$0 = front substr(rest, 1, end) more
-		}
-	}
-	{ print }' "$TMPDIR/attributes" "$TMPDIR/chain.mlir" >"$TMPDIR/cut.mlir"
+	shardsim automap "$TMPDIR/chain.mlir" "$@" --emit sdy -o "$TMPDIR/cut.mlir" >"$TMPDIR/found"
 	for overlap in none async; do
 		{
 			shardsim automap "$TMPDIR/chain.mlir" "$@" --overlap $overlap --format json | step_s
@@ -71,6 +52,13 @@ for tactics in 'data:x' 'data:x data:y' 'data:x zero3:x'; do
 		}'
 	done
 done
+# The step of a model with all its shardings in its text: sums of data parallelism are those found.
+shardsim automap scenarios/models/gpt-24.yaml --mesh batch=8,model=4 --search none --tactic data:batch \
+	--emit annotate -o "$TMPDIR/cut.hlo" >"$TMPDIR/found"
+shardsim program "$TMPDIR/cut.hlo" --platform dgx-a100:4 --partitioner shardy | grep '^  collectives'
+# A text with another mesh cannot have this one's, too.
+shardsim automap scenarios/programs/mlp.mlir --mesh x=4 --search none --tactic data:x --emit annotate 2>&1 |
+	grep -A 2 '^--emit'
 # A search that counts what is exposed alone; and what is wrong to ask.
 shardsim automap scenarios/models/gpt-24.yaml --mesh batch=8,model=4 --platform dgx-a100:4 \
 	--overlap async | sed -n 2,12p
