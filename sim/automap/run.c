@@ -28,11 +28,6 @@ bool automap_large_axes(struct mesh *out, const struct mesh *from)
 	return out->naxes <= CUT_AXES;
 }
 
-bool automap_stopped(const struct automap_ask *ask)
-{
-	return ask->stop && *ask->stop;
-}
-
 bool automap_fits(const struct automap_ask *ask, const struct evaluation *e)
 {
 	return ask->memory_limit_bytes <= 0 || e->peak_bytes <= ask->memory_limit_bytes;

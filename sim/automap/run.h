@@ -81,7 +81,10 @@ enum status automap_run(struct automap_answer *out, struct arena *a,
                         const struct automap_ask *ask, struct error *e);
 
 /* Returns whether the search was asked to stop. */
-bool automap_stopped(const struct automap_ask *ask);
+static inline bool automap_stopped(const struct automap_ask *ask)
+{
+	return ask->stop && *ask->stop;
+}
 
 /* Returns the name of an axis of what was found: of its cutting, which has none of one device. */
 const char *automap_axis(const struct automap_found *f, int axis);
