@@ -179,6 +179,120 @@ static void print_dtensor(struct text *out, const struct mesh *m, const char *na
 	text_printf(out, "],\n");
 }
 
+/* Returns whether a dimension of a tensor of an op has a factor. */
+static bool has_factor(const struct graph *g, int32_t tensor, int dim, int factor)
+{
+	const struct graph_dim *d;
+
+	if (g->tensor.at[tensor].first_dim < 0)
+		return false;
+	d = graph_dim_of(g, tensor, dim);
+	for (int32_t i = 0; i < d->n; i++)
+		if (g->factor_of.at[d->first + i] == factor)
+			return true;
+	return false;
+}
+
+/*
+ * Returns the dimension of an argument along which an op of the forward pass that reads it runs in
+ * parallel on an axis; -1: none does, and what is cut along the axis is gathered before it is used.
+ */
+static int parallel_dim(const struct automap_show *s, int32_t value, int axis)
+{
+	const struct graph *g = s->ask->graph;
+	const struct graph_value *v = &g->value.at[value];
+
+	for (int32_t i = 0; i < v->nusers; i++) {
+		int32_t op = g->user.at[v->first_user + i];
+		const struct graph_op *o = &g->op.at[op];
+		int factor = cuts_at(&s->answer->best.cutting->op[op], axis);
+
+		if (o->phase != PHASE_FORWARD || factor < 0)
+			continue;
+		for (int32_t t = o->first_tensor; t < o->first_tensor + o->nin; t++)
+			for (int d = 0; d < v->type->rank; d++)
+				if (g->tensor.at[t].value == value &&
+				    has_factor(g, t, d, factor))
+					return d;
+	}
+	return -1;
+}
+
+/*
+ * Writes the styles of modules that multiply in parallel on an axis, a line each; `gathered`: whether
+ * other parameters are kept in parts along it. Columns are the last dimension of a matrix here, and the
+ * first one of torch.nn.Linear's.
+ */
+static void put_styles(struct text *out, const struct automap_show *s, int axis,
+                       bool *gathered)
+{
+	const struct graph *g = s->ask->graph;
+	const struct cutting *c = s->answer->best.cutting;
+
+	for (int32_t i = 0; i < g->group.n; i++) {
+		const struct graph_group *group = &g->group.at[i];
+		int32_t value = g->member.at[group->first];
+		int dim = cuts_at(&c->value[value], axis), at;
+
+		if (group->role != ROLE_PARAMETER || dim < 0 ||
+		    !strchr(group->name, '.'))
+			continue;
+		at = parallel_dim(s, value, axis);
+		*gathered |= at < 0;
+		if (group->type->rank != 2 || at != dim)
+			continue;
+		text_printf(out, "        \"%s\": %s(", group->name,
+		            dim ? "ColwiseParallel" : "RowwiseParallel");
+		if (c->sums[axis] >= 0)
+			text_printf(out, "%s_layouts=Shard(%d)",
+			            dim ? "input" : "output", c->sums[axis]);
+		text_printf(out, "),\n");
+	}
+}
+
+/*
+ * A function that does the same to a model whose modules have the names of arguments. PyTorch wants what
+ * multiplies in parallel to be said before what is kept in parts.
+ */
+static void put_modules(struct text *out, const struct automap_show *s)
+{
+	const struct automap_found *f = &s->answer->best;
+	struct text plans = {0}, parts = {0};
+
+	for (int axis = 0; axis < f->cutting->naxes; axis++) {
+		const char *name = automap_axis(f, axis);
+		struct text styles = {0};
+		bool gathered = false;
+
+		put_styles(&styles, s, axis, &gathered);
+		if (styles.length)
+			text_printf(&plans,
+			            "    parallelize_module(model, mesh[\"%s\"], "
+			            "{\n%s    })\n",
+			            name, styles.s);
+		if (gathered)
+			text_printf(&parts, "%s\"%s\"", parts.length ? ", " : "", name);
+		text_free(&styles);
+	}
+	if (plans.length || parts.length)
+		text_printf(out, "\n\ndef parallelize(model):\n");
+	if (plans.length)
+		text_printf(out,
+		            "    from torch.distributed.tensor.parallel import (\n"
+		            "        ColwiseParallel, RowwiseParallel, "
+		            "parallelize_module)\n%s",
+		            plans.s);
+	if (parts.length)
+		text_printf(out,
+		            "    from torch.distributed.fsdp import fully_shard\n"
+		            "    fully_shard(model, mesh=mesh[%s])\n",
+		            parts.s);
+	if (plans.length || parts.length)
+		text_printf(out, "    return model\n\n\n");
+	text_free(&plans);
+	text_free(&parts);
+}
+
 static bool emit_dtensor(struct text *out, struct arena *a,
                          const struct automap_show *s, struct text *why)
 {
@@ -187,7 +301,8 @@ static bool emit_dtensor(struct text *out, struct arena *a,
 	(void)why;
 	text_printf(
 		out,
-		"# %s: distribute_tensor(parameter, mesh, placements[name])\n"
+		"# %s: distribute_tensor(parameter, mesh, placements[name]), or "
+		"parallelize(model)\n"
 		"import torch\nfrom torch.distributed.device_mesh import DeviceMesh\n"
 		"from torch.distributed.tensor import Replicate, Shard\n"
 		"from torch.distributed.tensor.placement_types import _StridedShard\n\n"
@@ -201,6 +316,7 @@ static bool emit_dtensor(struct text *out, struct arena *a,
 	text_printf(out, ")\nplacements = {\n");
 	each(out, a, s, print_dtensor);
 	text_printf(out, "}\n");
+	put_modules(out, s);
 	print_sums(out, a, s, "#");
 	return true;
 }

@@ -21,7 +21,8 @@ void automap_show_failure(struct text *out, const struct automap_show *s);
 /*
  * Writes the shardings for another system. `annotate`: the program's own text with those of all
  * its values in it; `sdy` the same of StableHLO, and of other programs attributes for the arguments
- * of one; `jax` a mesh and in_shardings; `dtensor` a plan for distribute_tensor(). False if the kind
+ * of one; `jax` a mesh and in_shardings; `dtensor` placements for distribute_tensor(), and the styles of modules for
+ * parallelize_module(). False if the kind
  * is none of these or, with the reason in `why`, cannot be written.
  */
 bool automap_emit(struct text *out, struct arena *a, const char *kind,
