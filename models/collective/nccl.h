@@ -72,6 +72,12 @@ bool nccl_even(const struct nccl_group *g);
 bool nccl_switch(const struct nccl_group *g, bool across);
 
 /*
+ * Returns whether a switch joins the members of the first node, or a direct link each two of
+ * them.
+ */
+bool nccl_paired(const struct nccl_group *g);
+
+/*
  * Appends messages of `bytes` from each member of a node to the next one, the last to
  * the first. Where direct links join all members, these carry it as the rings do that
  * the library lays over such links: in proportion to their bandwidth as far as everyone

@@ -159,6 +159,22 @@ static bool reaches(const struct machine *m, int f, const int32_t *ids, int32_t 
 	return count == n;
 }
 
+bool nccl_paired(const struct nccl_group *g)
+{
+	const struct machine *m = g->machine;
+	int32_t n = g->start[1];
+
+	if (n < 2 || nccl_switch(g, false))
+		return true;
+	for (int32_t i = 0; i < n; i++)
+		for (int32_t k = 0; k < n; k++)
+			if (i != k &&
+			    direct_Bps(m, machine_fabric(m, g->ids[i], g->ids[k]),
+			               g->ids[i], g->ids[k]) <= 0)
+				return false;
+	return true;
+}
+
 enum { BALANCE_STEPS = 200 };
 
 /* Returns whether direct links lead from every member to every other. */

@@ -1,6 +1,7 @@
 /*
  * AMD's library: NCCL's algorithms, whose rings on fully connected GPUs use every link
- * (nccl_inside), and direct ones that all devices of one node run with each other.
+ * (nccl_inside), and direct ones that all devices of one node run with each other, where each two
+ * of them are linked.
  *
  * one-shot: all-reduce of V; each sends all it has to each other and adds up.
  *   rounds  one, one step;  bytes V on every link;  cost step l + w + 2 sqrt(w fill)
@@ -16,14 +17,14 @@
 static bool one_shot_applies(const struct nccl_group *g, enum op op, enum protocol p)
 {
 	(void)p;
-	return op == OP_ALL_REDUCE && g->nodes == 1;
+	return op == OP_ALL_REDUCE && g->nodes == 1 && nccl_paired(g);
 }
 
 static bool direct_applies(const struct nccl_group *g, enum op op, enum protocol p)
 {
 	(void)p;
 	return (op == OP_ALL_REDUCE || op == OP_ALL_GATHER || op == OP_REDUCE_SCATTER) &&
-	       g->nodes == 1;
+	       g->nodes == 1 && nccl_paired(g);
 }
 
 static void all_pairs(struct schedule *out, const struct nccl_group *g, double bytes)

@@ -296,6 +296,31 @@ START_TEST(rccl_times)
 }
 END_TEST
 
+/* Where some two devices have no link of their own the direct algorithms do not run. */
+START_TEST(rccl_of_linked_pairs)
+{
+	static const int cycle[16] = {0, 1, 0, 1, 1, 0, 1, 0, 0, 1, 0, 1, 1, 0, 1, 0};
+	static const char *const direct[] = {"one-shot", "direct"};
+	struct machine *m = meshed(1, 4, cycle);
+	const int32_t pair[2] = {0, 1};
+
+	m->fabric[0].profile = "rccl";
+	for (int i = 0; i < COUNT(direct); i++) {
+		struct text why = {0};
+		struct lowered l;
+
+		m->forced = (struct forced){direct[i], "simple"};
+		ck_assert(!lower_collective(&l, arena, m, OP_ALL_REDUCE, everybody(m),
+		                            1e6, &why));
+		ck_assert(lower_collective(&l, arena, m, OP_ALL_REDUCE,
+		                           (struct groups){1, 2, pair}, 1e6, &why));
+		text_free(&why);
+	}
+	m->forced = (struct forced){0};
+	ck_assert_str_eq(lowered_all(m, OP_ALL_GATHER, 64).algorithm, "ring");
+}
+END_TEST
+
 /*
  * Four GPUs on each of three nodes: a task for each node and each rail, none of which
  * uses a link of another, all as late as the longest route of them.
@@ -370,6 +395,7 @@ Suite *tests(void)
 	tcase_add_test(c, sends_on_graphs);
 	tcase_add_test(c, sends_by_rail);
 	tcase_add_test(c, rccl_times);
+	tcase_add_test(c, rccl_of_linked_pairs);
 	tcase_add_test(c, a_thousand_gpus);
 	suite_add_tcase(suite, c);
 	return suite;

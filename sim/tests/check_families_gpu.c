@@ -47,6 +47,11 @@ static const struct {
 	{"mi300x:1", {NULL}, 3, 7, 0, 1, 1e-6, 46.5e9},
 	{"mi300x:1", {"xgmi.bandwidth=51GB/s"}, 3, 7, 0, 1, 1e-6, 51e9},
 	{"mi355x:3", {NULL}, 5, 21, 1, 2, 2.5e-6, 48e9},
+	/* Two dies joined by two links; over 6, which 7 shares a package with; over 4. */
+	{"mi250x:1", {NULL}, 0, 6, 0, 1, 1e-6, 81e9},
+	{"mi250x:1", {NULL}, 0, 7, 0, 2, 2e-6, 81e9},
+	{"mi250x-16:1", {NULL}, 0, 12, 0, 2, 2e-6, 40.5e9},
+	{"dgx-spark:2", {NULL}, 0, 1, 0, 2, 2.5e-6, 24e9},
 	{"gb200-nvl72:2", {NULL}, 0, 71, 0, 2, 1.15e-6, 688e9},
 	{"gb200-nvl72:2", {NULL}, 71, 72, 1, 2, 2.5e-6, 48e9},
 	/* 32 NICs of 11.3 GB/s per node are four per GPU; twice as many, eight. */
@@ -201,14 +206,16 @@ START_TEST(every_family_loads)
 	ck_assert_int_ge(f->largest[0], 2);
 	m = load(a, arena_printf(a, "%s:2", f->name), none)->machine;
 	ck_assert_int_eq(m->ndevices, 2 * f->gpus);
-	ck_assert_int_eq(m->nfabrics, 2);
+	/* Of nodes of one GPU there is the network alone. */
+	ck_assert_int_eq(m->nfabrics, f->gpus > 1 ? 2 : 1);
 	ck_assert_str_eq(m->fabric[0].profile, f->profile);
-	ck_assert_str_eq(m->fabric[0].name, f->fabric);
+	ck_assert_str_eq(m->fabric[0].name, f->gpus > 1 ? f->fabric : "net");
 	for (int k = 0; k < TUNINGS; k++)
 		ck_assert_double_le(fabs(m->tuning.value[k] - f->tuning.value[k]),
 		                    1e-12 * f->tuning.value[k]);
 	for (int32_t d = 1; d < m->ndevices; d++)
-		ck_assert_int_eq(machine_fabric(m, 0, d), d >= f->gpus);
+		ck_assert_int_eq(machine_fabric(m, 0, d),
+		                 d < f->gpus ? 0 : m->nfabrics - 1);
 	arena_free(a);
 }
 END_TEST

@@ -24,7 +24,7 @@ static const char *const specs[] = {
 	"hgx-h100:1",    "aws-p5:2",    "gcp-a3high:3", "gcp-a3mega:2", "hgx-h20:1",
 	"dgx-h200:2",    "aws-p5en:1",  "dgx-b200:3",   "gcp-a4:1",     "gb200-nvl72:1",
 	"mi300x:2",      "mi355x:1",    "polaris:5",    "p2-a100:2",    "p2-v100:2",
-	"torus:3x4",     "cluster:3"};
+	"mi250x:2",      "mi250x-16:1", "dgx-spark:3",  "torus:3x4",    "cluster:3"};
 
 /* A family added must be added above too. */
 START_TEST(every_family_is_there)
