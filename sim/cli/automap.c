@@ -40,18 +40,17 @@ static const struct option_row option_table[] = {
 	{"devices", 0, "LIST|@FILE",
          "platform devices of the mesh's (default: the first)", AT(devices)},
 	{"tactic", 0, "T",
-         "cut so first: data, context, megatron, sequence, expert, zero2 or zero3, "
+         "cut like this first: data, context, megatron, sequence, expert, zero2 or "
+         "zero3, "
          ":AXIS; or a file of rules",
          AT(tactic), .settings = true},
-	{"start", 0,
-         "T", "start the search from this tactic, too, which it may better but need not keep",
+	{"start", 0, "T", "start the search from this tactic, too; it need not keep it",
          AT(start), .settings = true},
 	{"group", 0, "REGEX", "arguments to decide on together (default: equal layers)",
          AT(group), .settings = true},
 	{"weights", 0, "REGEX",
-         "arguments that are weights, and no data (default: told by donated buffers, "
-         "names, "
-         "results)",
+         "arguments that are weights and not data (default: found by donated buffers, "
+         "results, names)",
          AT(weights), .settings = true},
 	{"search", 0, "structure|mcts|exhaustive|none",
          "how to decide on the rest (default structure)", AT(search),

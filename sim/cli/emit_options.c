@@ -15,7 +15,8 @@ const struct option_row emit_table[] = {
          "write the cheapest plan as a program or trace (`list emitters`)",
          .at = offsetof(struct emit_options, kind)},
 	{"output", 'o', "FILE",
-         "write what is emitted there, whole or not at all (default: print it alone)",
+         "write what --emit makes to FILE, whole or not at all (default: print "
+         "it alone)",
          .at = offsetof(struct emit_options, output)},
 	{0},
 };

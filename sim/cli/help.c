@@ -12,29 +12,30 @@
 
 const struct command commands[] = {
 	{"plan", "plan a redistribution with one or more planners", command_plan},
-	{"simulate", "plan it and time every step on a platform", command_simulate},
-	{"advise", "layouts between that bring a compiler closest to best",
+	{"simulate", "plan a redistribution and time every step on a platform",
+         command_simulate},
+	{"advise", "find intermediate layouts that bring a compiler closest to best",
          command_advise},
 	{"sweep", "run suites of scenarios over platforms, planners and clocks",
          command_sweep},
-	{"report", "tables of speedups from the rows of a sweep", command_report},
+	{"report", "print tables of speedups from the rows of a sweep", command_report},
 	{"place", "rank placements of parallelism axes and their reductions",
          command_place},
 	{"move", "move many arrays at once: a model from one mesh to another",
          command_move},
-	{"perf", "the table of nccl-tests: a collective over sizes", command_perf},
-	{"step", "a training step of a model: time, memory, what is exposed",
+	{"perf", "print the table of nccl-tests: a collective over sizes", command_perf},
+	{"step", "time a training step of a model: kernels, communication, memory",
          command_step},
-	{"program", "a whole program from a compiler's dump: step time and memory",
+	{"program", "price a whole program from a compiler's dump: step time, memory",
          command_program},
-	{"automap", "which sharding a whole program or model should have",
+	{"automap", "search for the sharding of a whole program or model",
          command_automap},
-	{"validate", "simulated against published timings", command_validate},
+	{"validate", "compare simulated with published timings", command_validate},
 	{"fit", "fit a family's constants to published timings", command_fit},
 	{"platform", "print a platform as SimGrid XML", command_platform},
 	{"list", "list planners, platforms, clocks, dtypes, emitters or algorithms",
          command_list},
-	{"help", "what a command is for, with examples", command_help},
+	{"help", "say what a command is for, with examples", command_help},
 	{"version", "print the version and a digest of the sources", command_version},
 	{NULL, NULL, NULL},
 };
@@ -48,10 +49,10 @@ static const struct page {
 	const char *command, *text;
 } pages[] = {
 	{"plan",
-	 "Plans how to bring an array from one layout into another: a sequence of typed\n"
-	 "steps that is proved, on the index sets of every device, to end with the layout\n"
-	 "that is wanted. Layouts are told apart by their form: JAX, HLO, Shardy, DTensor\n"
-	 "and the notation of arXiv 2112.01075 can be mixed.\n"
+	 "Plans how to bring an array from one layout into another, as a sequence of typed\n"
+	 "steps. Every plan is proved, on the index sets of every device, to end with the\n"
+	 "wanted layout. Layouts may be written as in JAX, HLO, Shardy, DTensor or arXiv\n"
+	 "2112.01075, also mixed: their form tells them apart.\n"
 	 "\n"
 	 "Examples:\n"
 	 "  Without a platform plans are compared by received bytes.\n"
@@ -68,8 +69,9 @@ static const struct page {
 	 "    $ shardsim plan --array 'bf16[8192,8192]' --mesh x=4,y=2 \\\n"
 	 "        --from \"P('x', None)\" --to \"P(None, 'y')\" --emit goal -o plan.goal\n"},
 	{"simulate",
-	 "Plans as `plan` does, and times every step on a machine: by `model`, a closed\n"
-	 "form, by `fluid`, where groups contend for links, or by a replay in SimGrid.\n"
+	 "Plans as `plan` does, and times every step on a machine: by the clock `model`, a\n"
+	 "closed form; by `fluid`, where groups share links; by `flow`, where steps overlap;\n"
+	 "or by `simgrid`, a replay in SimGrid.\n"
 	 "\n"
 	 "Examples:\n"
 	 "  Every planner, by two clocks.\n"
@@ -81,9 +83,10 @@ static const struct page {
 	 "        --from \"P('x', None)\" --to \"P(None, 'y')\" --platform tpu-v4:4x4x4 \\\n"
 	 "        --links=3 --trace trace.json\n"},
 	{"advise",
-	 "Finds at most three layouts that an array should pass through so that XLA, Shardy\n"
-	 "or PyTorch, each planning every hop its own way, comes closest to the best plan,\n"
-	 "and prints the lines that say so in JAX, Shardy, HLO and PyTorch.\n"
+	 "A compiler takes no plan, but it can be told layouts that an array is to pass\n"
+	 "through. Finds at most three with which XLA, Shardy or PyTorch comes closest to the\n"
+	 "best plan, each hop planned in its own way, and prints the lines that ask for them\n"
+	 "in JAX, Shardy, HLO and PyTorch.\n"
 	 "\n"
 	 "Examples:\n"
 	 "  What spares XLA a full rematerialization?\n"
@@ -93,15 +96,15 @@ static const struct page {
 	 "  The same for PyTorch.\n"
 	 "    $ shardsim advise --array 'f32[4096,4096]' --mesh x=4,y=2 --compiler dtensor \\\n"
 	 "        --from \"P('x', 'y')\" --to \"P(None, ('x', 'y'))\" --platform dgx-h100:1\n"
-	 "  All warnings of a log, the dearest first.\n"
+	 "  All warnings of a log, the costliest first.\n"
 	 "    $ printf '%s\\n' '[SPMD] Involuntary full rematerialization. The compiler cannot' \\\n"
 	 "        'go from sharding {devices=[2,1,4]<=[8] last_tile_dim_replicate} to' \\\n"
 	 "        '{devices=[1,4,2]<=[2,4]T(1,0) last_tile_dim_replicate} efficiently for' \\\n"
 	 "        'HLO operation %p = f32[48,96]{1,0} parameter(0).' >train.log\n"
 	 "    $ shardsim advise train.log --platform 'dgx-h100:{n}'\n"},
 	{"sweep",
-	 "Runs all scenarios of suites over platforms, planners and clocks and keeps a row\n"
-	 "for each in a folder. The same command again goes on where it stopped.\n"
+	 "Runs all scenarios of suites over platforms, planners and clocks, and keeps a row\n"
+	 "for each in a folder. If it is stopped, the same command goes on from there.\n"
 	 "\n"
 	 "Examples:\n"
 	 "    $ shardsim sweep scenarios/smoke.yaml --platform tpu-v5e:4x8 \\\n"
@@ -114,8 +117,8 @@ static const struct page {
 	 "    $ shardsim sweep merge parts --out all\n"
 	 "    $ shardsim report all --baseline gather\n"},
 	{"report",
-	 "Tables of how much faster than a baseline the planners of a sweep are, with\n"
-	 "intervals, and of all that was left out and why.\n"
+	 "Prints how much faster than a baseline the planners of a sweep are, with\n"
+	 "intervals, and what was left out and why.\n"
 	 "\n"
 	 "Examples:\n"
 	 "    $ shardsim report rows --baseline xla-2021\n"
@@ -130,8 +133,8 @@ static const struct page {
 	 "  The order of devices for all collectives of a training step.\n"
 	 "    $ shardsim place --with scenarios/training.yaml --platform dgx-h100:8\n"},
 	{"move",
-	 "Moves many arrays at once, each kind of array planned once: total time, memory of\n"
-	 "a device over all of them, an order that keeps it low.\n"
+	 "Moves many arrays at once, and plans arrays that are alike once. Prints the total\n"
+	 "time and the memory of a device over all of them, in an order that keeps it low.\n"
 	 "\n"
 	 "Examples:\n"
 	 "  A model from the mesh that trains it to other devices that serve it.\n"
@@ -149,24 +152,24 @@ static const struct page {
 	 "  All groups along an axis of a mesh at once.\n"
 	 "    $ shardsim perf all-to-all --platform tpu-v4:4x4x4 --mesh x=4,y=16 \\\n"
 	 "        --axis y -b 1M -e 64M -f 4 --clock fluid\n"
-	 "  One algorithm on links alone, as other simulators have it.\n"
+	 "  One algorithm on links alone, without the library's costs.\n"
 	 "    $ shardsim perf all-gather --platform dgx-a100:1 --set profile=plain \\\n"
 	 "        --set launch_s=0 --algorithm ring -b 1M -e 1M\n"
 	 "  A program that measures it under MPI; `fit` reads what it prints.\n"
 	 "    $ shardsim perf all-reduce -b 1K -e 4M -f 4 --emit mpi -o bench.c\n"},
 	{"program",
 	 "Prices a whole program from a compiler's dump, HLO's text or StableHLO: the time of\n"
-	 "a step, what is spent on collectives and on kernels, memory of a device.\n"
+	 "a step, what collectives and kernels take of it, and the memory of a device.\n"
 	 "\n"
 	 "Examples:\n"
 	 "    $ shardsim program scenarios/programs/fsdp.hlo --platform dgx-h100:1\n"
-	 "  Which ops take longest, put together by what the source calls them.\n"
+	 "  Which ops take longest, grouped by their names in the source.\n"
 	 "    $ shardsim program scenarios/programs/fsdp.hlo --platform dgx-h100:1 \\\n"
 	 "        --report ops --by op_name\n"},
 	{"automap",
 	 "Searches for the sharding of a whole program, or of the training step of a model, that\n"
-	 "takes the least time on a machine and fits into its memory. What is known can be said\n"
-	 "first, as tactics; the search decides on the rest.\n"
+	 "takes the least time on a machine and fits into its memory. Tactics say first what is\n"
+	 "known; the search decides on the rest.\n"
 	 "\n"
 	 "Examples:\n"
 	 "    $ shardsim automap scenarios/models/gpt-24.yaml --mesh batch=8,model=4 \\\n"
@@ -175,23 +178,23 @@ static const struct page {
 	 "    $ shardsim automap scenarios/models/gpt-24.yaml --mesh batch=8,model=4 \\\n"
 	 "        --platform dgx-a100:4 --search none --tactic data:batch \\\n"
 	 "        --tactic megatron:model --tactic zero3:batch\n"
-	 "  The shape of the mesh, too, and where its axes are on the machine.\n"
+	 "  The sizes of the mesh's axes, and where they are on the machine, are searched, too.\n"
 	 "    $ shardsim automap scenarios/models/gpt-24.yaml --device-count 16 \\\n"
 	 "        --platform dgx-a100:2 --memory-limit 5GiB --devices-out order.txt\n"
-	 "  For another system.\n"
+	 "  The shardings as a program of JAX.\n"
 	 "    $ shardsim automap scenarios/models/gpt-24.yaml --mesh batch=8,model=4 \\\n"
 	 "        --platform dgx-a100:4 --emit jax -o shardings.py\n"
 	 "  A suite of cases beside each other; scenarios/jobs.yaml is one of jobs that arrive.\n"
 	 "    $ shardsim automap scenarios/splitbrain.yaml\n"},
 	{"step",
 	 "Times a training step of a model that is described in twenty lines, on any number of\n"
-	 "devices: the same ops, layouts and collectives as those of a compiler's dump.\n"
+	 "devices, with the same ops, layouts and collectives as a compiler's dump has.\n"
 	 "scenarios/README.md lists the keys of a description under \"Models\".\n"
 	 "\n"
 	 "Examples:\n"
 	 "    $ shardsim step scenarios/models/gpt-7b.yaml --parallel fsdp=16 \\\n"
 	 "        --platform dgx-h100:2\n"
-	 "  A model whose file does not tell the batch, on as many nodes as the job needs.\n"
+	 "  A model whose file does not state the batch, on as many nodes as the job needs.\n"
 	 "    $ shardsim step scenarios/models/llama-3-8b.yaml --parallel fsdp=16 \\\n"
 	 "        --platform 'dgx-h100:{n}' --batch 32 --micro-batch 2 --seq 4096\n"
 	 "  The program of one device, which `program` reads.\n"
@@ -217,7 +220,7 @@ static const struct page {
 	 "  A machine that is not there yet: NVLink at twice the bandwidth.\n"
 	 "    $ shardsim platform dgx-h100:4 --set nvlink.bandwidth=720GB/s -o fast.xml\n"
 	 "    $ shardsim perf all-reduce --platform ./fast.xml -b 1M -e 1G -f 4\n"
-	 "  One that nobody has built: what is not set is assumed, and said.\n"
+	 "  A machine that nobody has built: figures that are not set are assumed, with a note.\n"
 	 "    $ shardsim perf all-reduce --platform torus:6x6x6 -b 1M -e 1G -f 4 \\\n"
 	 "        --set link.bandwidth=800Gb/s --set link.latency=700ns\n"
 	 "    $ shardsim perf all-reduce -b 1M -e 1G -f 4 \\\n"

@@ -18,9 +18,8 @@ const struct option_row launch_table[] = {LAUNCH_ROW(struct library_text, launch
 
 const struct option_row library_table[] = {
 	{"algorithm", 0, "NAME",
-         "force an algorithm (`list algorithms`); scheduled: exchanges may be "
-         "schedules "
-         "of messages, all rounds one launch",
+         "force an algorithm (`list algorithms`); with scheduled an exchange may be a "
+         "schedule of messages, whose rounds are one launch",
          .at = offsetof(struct library_text, algorithm)},
 	{"protocol", 0, "NAME", "force a protocol: ll, ll128, simple",
          .at = offsetof(struct library_text, protocol)},

@@ -79,11 +79,11 @@ extern const struct option_row library_table[];
 #define LAUNCH_ROW(type, member)                                                       \
 	{                                                                              \
 		"launch", 0, "process|single|graph|xla|eager|mpi",                     \
-			"who calls collectives: one process per device, one for all, " \
-			"a captured graph, "                                           \
-			"a program of XLA (on TPUs always; the default of plans and "  \
-			"programs on GPUs whose "                                      \
-			"calls by it were timed; else process), PyTorch, or MPI",      \
+			"who calls collectives: a process for each device, a single "  \
+			"one for all, a captured graph, a program that XLA compiled, " \
+			"PyTorch (eager), or MPI. TPUs always have xla; on GPUs on "   \
+			"which its calls were timed it is the default for plans and "  \
+			"programs; else the default is process",                       \
 			.at = offsetof(type, member)                                   \
 	}
 

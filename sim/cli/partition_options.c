@@ -15,17 +15,15 @@ const struct option_row partition_table[] = {
          "Shardy's, else xla)",
          OF(partitioner), .unknown = "unknown partitioner"},
 	{"planner", 0, "NAME|none",
-         "plans changes of layout (default: the partitioner's own); with none best is "
-         "not "
-         "asked",
+         "planner of changes of layout (default: the partitioner's own); with none, "
+         "best is not asked",
          OF(planner)},
 	{"windowed-einsum-mib", 0, "N|off",
-         "XLA's threshold of matmuls that run part by part beside permutes (default "
-         "256 on "
-         "TPUs, else off)",
+         "size from which XLA runs matmuls part by part beside permutes (default 256 "
+         "on TPUs, else off)",
          OF(windowed)},
-	{"emit", 0,
-         "annotate|sdy", "write the text with the shardings of all values in it; sdy: StableHLO's alone",
+	{"emit", 0, "annotate|sdy",
+         "write the text with the shardings of all its values; sdy: of StableHLO only",
          OF(emit), .unknown = "unknown kind"},
 	{0},
 };

@@ -13,7 +13,7 @@ struct options {
 static const struct option_row option_table[] = {
 	{"set", 0, "KEY=VALUE", "change a figure, such as ici.bandwidth=90GB/s",
          AT(set), .settings = true},
-	{"output", 'o', "FILE", "write there, whole or not at all", AT(output)},
+	{"output", 'o', "FILE", "write to FILE, whole or not at all", AT(output)},
 	{0},
 };
 

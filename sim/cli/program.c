@@ -37,24 +37,25 @@ static const struct option_row option_table[] = {
 	{"as", 0, "auto|partitioned|annotated|replicated",
          "what the text is (default: as its content says)", AT(as),
          .unknown = "unknown stage"},
-	{"overlap", 0,
-         "none|async|stream", "collectives beside kernels (default: as the text says if it does, else async)",
+	{"overlap", 0, "none|async|stream",
+         "how collectives run beside kernels (default: as the text says if it does, "
+         "else async)",
          AT(overlap), .unknown = "unknown overlap"},
-	{"trip", 0, "NAME=N", "how often a loop turns of which the text does not tell",
+	{"trip", 0, "NAME=N", "how often the loop NAME turns, if the text does not say",
          AT(trip), .settings = true},
-	{"raw", 0, NULL, "collectives as they stand, not as compilers run them", AT(raw)},
+	{"raw", 0, NULL, "take collectives as they stand, not as compilers run them",
+         AT(raw)},
 	{"report", 0,
          "summary|collectives|ops|kernels|timeline|memory|shardings|reshards",
          "what to print: summary, collectives, ops, kernels, timeline, memory, "
          "shardings or "
          "reshards (default: the summary and the collectives)",
          AT(report), .unknown = "unknown report", .shown = "WHAT"},
-	{"by", 0, "op_name|computation|loop", "put ops together by this", AT(by),
+	{"by", 0, "op_name|computation|loop", "what to group ops by", AT(by),
          .unknown = "unknown key"},
 	{"output", 'o', "FILE",
-         "write the report timeline as trace events, memory as CSV over the program, "
-         "or "
-         "what --emit writes",
+         "write to FILE what --emit makes, or a report: timeline as trace events, "
+         "memory as CSV over the program",
          AT(output)},
 	{"rows", 0, "N", "rows of a table (default 40)", AT(most)},
 	{"format", 0, "text|json", "how to print (default text)", AT(format),

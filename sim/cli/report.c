@@ -18,9 +18,8 @@ enum mode { TABLES = 1, PAGE = 2, PLOT = 4, ROWS = 8 };
 
 static const struct option_row option_table[] = {
 	{"baseline", 0, "PLANNER",
-         "the planner others are compared with (default xla-2021); of steps a scenario "
-         "or "
-         "degrees (default the fastest)",
+         "the planner others are compared with (default xla-2021); for training steps "
+         "a scenario or degrees (default the fastest)",
          AT(report.baseline), .use = TABLES | PAGE | PLOT},
 	{"format", 0, "md|csv|tex|html", "how to print (default md)", AT(format),
          .unknown = "unknown format", .use = TABLES | PAGE | ROWS},

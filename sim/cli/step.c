@@ -28,14 +28,15 @@ static const struct option_row option_table[] = {
 	{"batch", 0, "N", "sequences of the job in a step, whatever the model says",
          AT(batch)},
 	{"micro-batch", 0, "N",
-         "sequences of a device in a micro batch, whatever it says", AT(micro_batch)},
+         "sequences of a device in a micro batch, whatever the model says",
+         AT(micro_batch)},
 	{"seq", 0, "N", "tokens of a sequence, whatever the model says", AT(seq)},
 	{"platform", 0, "P", "family:shape or a SimGrid XML file", AT(platform)},
 	{"set", 0, "KEY=VALUE", "change a figure of a family:shape platform", AT(set),
          .settings = true},
 	{"devices", 0, "LIST|@FILE",
          "platform devices of the job's (default: the first)", AT(devices)},
-	{"overlap", 0, "none|async", "collectives beside kernels (default async)",
+	{"overlap", 0, "none|async", "how collectives run beside kernels (default async)",
          AT(overlap), .unknown = "unknown overlap"},
 	{"output", 'o', "FILE", "write the program of the step as HLO's text, too",
          AT(output)},
@@ -267,14 +268,13 @@ int command_step(int argc, char **argv)
 	struct options o = {0};
 	const struct command_syntax syntax = {
 		.usage = "MODEL.yaml --parallel AXES --platform P",
-		.doc = "Time a training step of a model, and tell what a device "
+		.doc = "Time a training step of a model, and say what a device "
 		       "holds.\v"
 		       "The axes of a job are data, fsdp, tensor, context, expert and "
 		       "pipeline; their product is the number of devices, but for "
 		       "expert, "
-		       "which divides data x fsdp. What --output writes can be read "
-		       "by program, which knows nothing of contention and idle "
-		       "time.\n"
+		       "which divides data x fsdp. `program` can read what --output "
+		       "writes, but knows nothing of contention and idle time.\n"
 		       "Example: shardsim step scenarios/models/gpt-7b.yaml "
 		       "--parallel fsdp=8 --platform dgx-h100:1",
 		.machines = true,

@@ -29,15 +29,17 @@ struct options {
 };
 
 static const struct option_row option_table[] = {
-	{"compiler", 0, "xla|xla-2021|shardy|dtensor", "who is told (default xla)",
-         AT(compiler), .unknown = "unknown compiler"},
+	{"compiler", 0, "xla|xla-2021|shardy|dtensor",
+         "the compiler to advise (default xla)", AT(compiler),
+         .unknown = "unknown compiler"},
 	{"platform", 0, "P", "family:shape or a SimGrid XML file", AT(platform)},
 	{"set", 0, "KEY=VALUE", "change a figure of a family:shape platform", AT(set),
          .settings = true},
 	{"xla-warning", 0, "TEXT|@FILE|-",
          "both layouts from logged \"Involuntary full rematerialization\"s", AT(warning)},
 	{"top", 0, "N",
-         "how many warnings are told in full, the dearest that gain first (default 3)",
+         "how many warnings to show in full: the dearest that advice makes cheaper "
+         "(default 3)",
          AT(top)},
 	{"format", 0, "text|json", "how to print (default text)", AT(format),
          .unknown = "unknown format"},
@@ -303,10 +305,8 @@ int command_advise(int argc, char **argv)
 	struct options o = {0};
 	const struct command_syntax syntax = {
 		.usage = "--array A --mesh M --from LAYOUT --to LAYOUT\nLOG...",
-		.doc = "Tell which layouts between bring a compiler closest to best, "
-		       "and "
-		       "the "
-		       "lines to add to a program.\v"
+		.doc = "Find the intermediate layouts that bring a compiler closest to "
+		       "best, and print the lines to add to a program.\v"
 		       "Example: shardsim advise --array 'bf16[65536,131072]' --from "
 		       "'{devices=[256,1]<=[256]}' --to '{devices=[1,64,4]<=[256] "
 		       "last_tile_dim_replicate}' --platform tpu-v5p:4x8x8",

@@ -14,8 +14,8 @@ static const struct option_row option_table[] = {
 	{"out", 0, "DIR", "folder of the rows (default sweep)", AT(out),
          .filled = "a folder"},
 	{"update", 0, NULL,
-         "keep those rows of another sweep in DIR that are also of this one, drop the "
-         "others",
+         "where DIR has rows of another sweep, keep those that belong to this one too, "
+         "and drop the others",
          AT(update)},
 	{0},
 };

@@ -15,8 +15,8 @@ const struct option_row request_table[] = {
          "family:shape{key=value,...} or XML files (default: those of the suites)",
          .at = offsetof(struct request_options, request.platform)},
 	{"set", 0, "KEY=VALUES",
-         "change a figure of all platforms; of several values, {25GBps,50GBps} or "
-         "25GBps..100GBps x2 (or +25GBps), each is a platform of its own",
+         "change a figure of all platforms; several values, {25GBps,50GBps} or "
+         "25GBps..100GBps x2 (or +25GBps), make a platform each",
          .at = offsetof(struct request_options, set), .settings = true},
 	{"planner", 0, "LIST", "planners (default all)",
          .at = offsetof(struct request_options, request.planner)},
@@ -58,15 +58,15 @@ const struct option_row run_table[] = {
 	{"jobs", 0, "N", "worker processes (default: one per core; one in a shard)",
          .at = offsetof(struct run_options, jobs)},
 	{"timeout", 0, "TIME",
-         "give a case up after so long, such as 30s; its row is failed",
+         "give up a case after this time, such as 30s; its row is failed",
          .at = offsetof(struct run_options, timeout)},
 	{"worker-memory", 0, "SIZE",
-         "give a case up whose process takes more, such as 2GiB; looked at 20 times a "
-         "second",
+         "give up a case whose process takes more memory, such as 2GiB; checked 20 "
+         "times a second",
          .at = offsetof(struct run_options, worker_memory)},
 	{"progress", 0, "SECONDS",
-         "tell how far it is also where stderr is no terminal: a line every 10 "
-         "seconds, or as many as given",
+         "say how far the sweep is even if stderr is no terminal: a line every SECONDS "
+         "(10 if none are given)",
          .at = offsetof(struct run_options, progress), .alone = progress_alone},
 	{0},
 };

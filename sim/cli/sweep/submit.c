@@ -42,9 +42,8 @@ static const struct option_row option_table[] = {
          "how many parts (default 64, or one per case if there are fewer)", AT(shards)},
 	{"out", 0, "DIR",
          "folder of shards, script and logs for all machines (default: PLAN's)", AT(out)},
-	{"throttle", 0, "N", "at most so many tasks at a time (default: no limit)",
-         AT(throttle)},
-	{"dry-run", 0, NULL, "write the script, and leave", AT(dry_run)},
+	{"throttle", 0, "N", "most tasks at a time (default: no limit)", AT(throttle)},
+	{"dry-run", 0, NULL, "write the script and submit nothing", AT(dry_run)},
 	{0},
 };
 

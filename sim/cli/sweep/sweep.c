@@ -19,25 +19,26 @@ static const struct option_row option_table[] = {
 	{"out", 0, "DIR", "folder of the rows (default sweep)", AT(out),
          .filled = "a folder"},
 	{"resume", 0, "DIR",
-         "go on with the sweep in DIR: what is missing or failed, nothing else",
+         "go on with the sweep in DIR: run what is missing or failed, and nothing else",
          AT(resume), .filled = "a folder"},
 	{"update", 0, NULL,
-         "keep those rows of another sweep in DIR that are also of this one, drop the "
-         "others",
+         "where DIR has rows of another sweep, keep those that belong to this one too, "
+         "and drop the others",
          AT(update)},
 	{0},
 };
 
 static const char doc[] =
 	"Measure every scenario on every platform with every planner and clock.\v"
-	"A DIR that has rows of the same sweep (equal scenarios, platform files, "
-	"planners and clocks) is gone on with, as by --resume: rows that are missing, "
-	"failed or of another build of shardsim are measured, others are not. A DIR "
-	"with another sweep is refused, unless --update is given.\n"
+	"If DIR has rows of the same sweep (equal scenarios, platform files, planners "
+	"and clocks), the sweep goes on, as by --resume: it measures rows that are "
+	"missing, failed or of another build of shardsim, and no others. A DIR with "
+	"another sweep is refused, unless --update is given.\n"
 	"\n"
 	"On many machines: `sweep plan SUITE.yaml... --out PLAN`, then `sweep run "
 	"PLAN --shard K/N` for every K from 0 to N-1, anywhere and in any order, then "
-	"`sweep merge PLAN SHARD... --out DIR`; `sweep status` tells how far that is.";
+	"`sweep merge PLAN SHARD... --out DIR`; `sweep status` tells how far the "
+	"shards are.";
 
 static void check_arguments(void *self, const struct argp_state *state)
 {
