@@ -41,8 +41,7 @@ static const struct option_row option_table[] = {
          "platform devices of the mesh's (default: the first)", AT(devices)},
 	{"tactic", 0, "T",
          "cut like this first: data, context, megatron, sequence, expert, zero2 or "
-         "zero3, "
-         ":AXIS; or a file of rules",
+         "zero3, :AXIS; or a file of rules",
          AT(tactic), .settings = true},
 	{"start", 0, "T", "start the search from this tactic, too; it need not keep it",
          AT(start), .settings = true},
@@ -73,7 +72,8 @@ static const struct option_row option_table[] = {
 	{"overlap", 0, "none|async", "collectives beside kernels (default none)",
          AT(overlap)},
 	{"emit", 0, "jax|sdy|dtensor|annotate|hlo",
-         "write the shardings for another system, or the step of a model as a program",
+         "write the shardings for another system, into the text of the program "
+         "(annotate), or the step of a model as a program (hlo)",
          AT(emit), .unknown = "unknown kind of text"},
 	{"output", 'o', "FILE", "where --emit writes (default: stdout)", AT(output)},
 	{"devices-out", 0, "FILE", "write the device order, for --devices @FILE",
