@@ -19,6 +19,9 @@ struct run_state {
 /* Run one step; false if it cannot be run. */
 bool run_step(struct run_state *r, const struct step *s);
 
+/* Returns n cells with nothing in them. */
+struct cell *new_cells(struct arena *a, int64_t n);
+
 /* Element `index` positions along the dimensions, and back. */
 void position_of(int64_t *index, int64_t number, const struct shape *s);
 int64_t number_of(const int64_t *index, const struct shape *s);
