@@ -126,17 +126,20 @@ static enum status factor_read(int64_t *out, const char *text, struct error *e)
  * usual ones are powers of two, of which the first few are 0 for each device.
  */
 static void say_rounded(const struct options *o, int n, int64_t asked, int64_t runs,
-                        struct arena *a)
+                        int64_t unit, struct arena *a)
 {
 	if (n && (o->begin || o->end))
-		command_note(o->collective,
-		             arena_printf(a,
-		                          "%d size%s rounded down as nccl-tests does, "
-		                          "to whole elements for each device: %lld "
-		                          "bytes run as %lld%s",
-		                          n, n == 1 ? " is" : "s are", (long long)asked,
-		                          (long long)runs,
-		                          runs ? "" : ", of which there is no time"));
+		command_note(
+			o->collective,
+			arena_printf(a,
+		                     "%d size%s rounded down to a multiple of %lld "
+		                     "bytes as nccl-tests does, %s: %lld bytes run "
+		                     "as %lld%s",
+		                     n, n == 1 ? " is" : "s are", (long long)unit,
+		                     unit > PERF_ELEMENT_BYTES ? "16 for each device"
+		                                               : "whole elements",
+		                     (long long)asked, (long long)runs,
+		                     runs ? "" : ", of which there is no time"));
 }
 
 /* Lists sizes from -b to -e, by a factor or a step; those rounded alike only once. */
@@ -163,7 +166,8 @@ static enum status sizes_range(struct sizes *out, struct arena *a,
 		if (!out->n || out->bytes[out->n - 1] != bytes)
 			out->bytes[out->n++] = bytes;
 		if (last) {
-			say_rounded(o, rounded, asked, runs, a);
+			say_rounded(o, rounded, asked, runs,
+			            perf_unit_bytes(o->collective, g->size), a);
 			return OK;
 		}
 		if (out->n == SIZES_MAX)
@@ -243,7 +247,7 @@ static enum status sizes_measured(struct sizes *out, struct arena *a,
 {
 	struct measured_table t;
 	int32_t devices = g->size, groups = g->ngroups;
-	int64_t lo, hi;
+	int64_t lo, hi, tiny = 0;
 
 	if (range_read(&lo, &hi, o, "0", "1T", g, e) != OK ||
 	    measured_read(&t, a, o->measured, e) != OK)
@@ -259,11 +263,22 @@ static enum status sizes_measured(struct sizes *out, struct arena *a,
 		if (!row_fits(m, o, devices, groups) || m->bytes < lo ||
 		    m->bytes > hi || (out->n && out->bytes[out->n - 1] == m->bytes))
 			continue;
+		if (!perf_sends(o->collective, devices, m->bytes)) {
+			tiny++;
+			continue;
+		}
 		if (!out->n)
 			note_launch(o, m->launch);
 		out->bytes[out->n] = m->bytes;
 		out->measured_s[out->n++] = m->time_s;
 	}
+	if (tiny)
+		command_note(
+			o->measured,
+			arena_printf(a,
+		                     "%lld timing%s left out, of less than a byte for "
+		                     "each device",
+		                     (long long)tiny, tiny == 1 ? " is" : "s are"));
 	if (!out->n)
 		return error_set(e, E_INFEASIBLE,
 		                 where_option("--measured", o->measured),
