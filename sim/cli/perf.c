@@ -33,6 +33,9 @@ struct options {
 	struct emit_options emit;
 };
 
+/* What an option means something for, beside a table of times: a program that is written. */
+enum use { PROGRAM = 1 };
+
 static const struct option_row option_table[] = {
 	{"platform", 0, "P", "family:shape or a SimGrid XML file", AT(platform)},
 	{"set", 0, "KEY=VALUE", "change a figure of a family:shape platform", AT(set),
@@ -43,11 +46,11 @@ static const struct option_row option_table[] = {
 	{"axis", 0, "NAME", "all groups along this axis of the mesh at once",
          AT(groups.axis)},
 	{"begin", 'b', "SIZE", "first size (default 8, or those of --measured)",
-         AT(begin)},
-	{"end", 'e', "SIZE", "last size (default 16G)", AT(end)},
+         AT(begin), .use = PROGRAM},
+	{"end", 'e', "SIZE", "last size (default 16G)", AT(end), .use = PROGRAM},
 	{"factor", 'f', "N", "each size is N times the one before (default 2)",
-         AT(factor)},
-	{"step", 'i', "SIZE", "or so much larger", AT(step)},
+         AT(factor), .use = PROGRAM},
+	{"step", 'i', "SIZE", "or so much larger", AT(step), .use = PROGRAM},
 	{"clock", 0, "CLOCK", "one clock (default model)", AT(clock)},
 	{"measured", 0, "FILE",
          "timings to put beside: nccl-tests' output, or a CSV file", AT(measured)},
@@ -57,6 +60,22 @@ static const struct option_row option_table[] = {
          .unknown = "unknown format"},
 	{0},
 };
+
+/* A program is of no machine; only beside a file with one are times printed as well. */
+static void check_program_alone(struct options *o, const struct argp_state *state)
+{
+	const struct option_set all[] = {
+		{option_table, o}, {library_table, &o->library}, {NULL}};
+	const char *other = option_misused(all, PROGRAM);
+
+	if (!other || (o->platform && o->emit.output))
+		return;
+	argp_error(state, "--emit writes a program for any machine: --%s goes with %s%s",
+	           other, o->platform ? "" : "--platform",
+	           o->emit.output ? ""
+	           : o->platform  ? "--output, beside which times are printed"
+	                          : " and --output");
+}
 
 static void check_perf_options(void *self, const struct argp_state *state)
 {
@@ -70,6 +89,8 @@ static void check_perf_options(void *self, const struct argp_state *state)
 		           o->emit.kind);
 	if (o->emit.kind && o->measured)
 		argp_error(state, "--measured has no sizes for --emit");
+	if (o->emit.kind)
+		check_program_alone(o, state);
 	if (!o->platform && !o->emit.kind)
 		argp_error(state, "needs --platform, such as dgx-h100:1");
 	if (o->factor && o->step)
@@ -320,6 +341,7 @@ static enum status run_open(struct run *r, const struct options *o, struct error
 {
 	struct where at = {.file = "COLLECTIVE", .line = 1, .col = 1};
 	struct machine *machine;
+	struct library_text library = o->library;
 	const char *spec;
 	int *clock, n;
 
@@ -335,10 +357,10 @@ static enum status run_open(struct run *r, const struct options *o, struct error
 	            OK)
 		return e->code;
 	machine = r->clocks.platform->machine;
-	command_note(machine->name, machine->note);
-	command_ranking_note(spec, o->set.at, o->set.n, o->library.algorithm);
-	if (library_set(machine, &o->library, NULL, e) != OK)
+	emit_options_caller(&library, &o->emit, machine);
+	if (library_set(machine, &library, NULL, e) != OK)
 		return e->code;
+	command_machine_notes(machine, &o->library, spec, o->set.at, o->set.n);
 	if (likely_read(&r->likely, r->arena, e) != OK)
 		return e->code;
 	r->perf.machine = machine;
