@@ -239,7 +239,8 @@ struct program {
 	 * name them replica * partitions + partition.
 	 */
 	int32_t ndevices, replicas, partitions;
-	int32_t entry;              /* region */
+	bool counted;  /* no text says how many partitions: its devices are counted */
+	int32_t entry; /* region */
 	const int32_t *calls_first; /* all regions, each behind those that it calls */
 	LIST(struct value) value;
 	LIST(struct instruction) op;

@@ -332,6 +332,12 @@ static const struct {
 	{"HloModule m, num_partitions=2\ne {\n a = f32[2] parameter(0)\n b = f32[2] "
          "all-reduce(a), replica_groups={{0,3}}\n}\n",
          4, 2, "a device that is not there"},
+	{"HloModule m\ne {\n a = f32[2] parameter(0)\n b = f32[2] all-to-all(a), "
+         "replica_groups={{0,1,2,3}}, dimensions={0}\n}\n",
+         4, 13, "dimension 0 has 2 elements, expected a multiple of 4"},
+	{"HloModule m\ne {\n a = f32[2] parameter(0)\n b = f32[2] all-to-all(a), "
+         "replica_groups={{0,1}}, dimensions={1}\n}\n",
+         4, 13, "no such dimension"},
 	{"HloModule m\ne {\n a = f32[2] parameter(0)\n b = f32[2] "
          "all-reduce-done(a)\n}\n",
          4, 2, "has no start"},

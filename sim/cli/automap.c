@@ -230,7 +230,7 @@ static enum status read_machine(struct session *s, int64_t devices, struct error
 	    platform_machine(&s->machine, s->a, platform, o->set.at, o->set.n, e) != OK ||
 	    library_of_plans(s->machine, &o->library, NULL, e) != OK)
 		return e->code;
-	command_note(s->machine->name, s->machine->note);
+	command_machine_notes(s->machine, &o->library, platform, o->set.at, o->set.n);
 	if (devices > s->machine->ndevices)
 		return error_set(e, E_INFEASIBLE, where_option("--platform", platform),
 		                 "has %d devices, and the mesh %lld",

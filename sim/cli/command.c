@@ -18,35 +18,21 @@ void command_note(const char *machine, const char *note)
 		fprintf(stderr, "shardsim: note: %s: %s\n", machine, note);
 }
 
-/*
- * Returns the length of a figure's name where the text is a setting of one that the library's
- * own model alone reads. That of channels over nodes counts without it too.
- */
-static int ranking_figure(const char *text)
+void command_notes(const char *lines)
 {
-	static const char both[] = "graph_net_channels=";
-	const char *end = strchr(text, '=');
-
-	if (!end || strncmp(text, "graph_", 6) != 0 ||
-	    !strncmp(text, both, sizeof(both) - 1))
-		return 0;
-	return (int)(end - text);
+	for (const char *end; lines && *lines; lines = end + 1) {
+		end = strchr(lines, '\n');
+		fprintf(stderr, "shardsim: note: %.*s\n", (int)(end - lines), lines);
+	}
 }
 
-void command_ranking_note(const char *machine, const char *const *set, int n,
-                          const char *algorithm)
+void command_machine_notes(const struct machine *m, const struct library_text *library,
+                           const char *spec, const char *const *set, int n)
 {
-	static const char *const note = "shardsim: note: %.*s counts where --algorithm "
-					"tuner ranks, and is read by "
-					"nothing else\n";
-	const char *at = strpbrk(machine, "{");
+	struct text unread = {0};
 
-	if (algorithm && !strcmp(algorithm, "tuner"))
-		return;
-	for (; at; at = strpbrk(at, ","))
-		if (ranking_figure(++at))
-			fprintf(stderr, note, ranking_figure(at), at);
-	for (int i = 0; i < n; i++)
-		if (ranking_figure(set[i]))
-			fprintf(stderr, note, ranking_figure(set[i]), set[i]);
+	command_note(m->name, m->note);
+	library_unread(&unread, m, library, spec, set, n);
+	command_notes(unread.s);
+	text_free(&unread);
 }

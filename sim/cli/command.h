@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "measure/library.h"
 #include "plan/problem.h"
 #include "planner/planner.h"
 
@@ -16,8 +17,6 @@ enum {
 	EXIT_FAULT = 1, /* something was wrong or failed; the rest was done */
 	EXIT_MISUSE = 2
 };
-
-struct machine;
 
 struct command {
 	const char *name, *help;
@@ -59,11 +58,14 @@ int command_misuse(const struct error *e);
 /* Tells on stderr what is assumed of a machine that its name does not say; NULL: nothing. */
 void command_note(const char *machine, const char *note);
 
+/* Tells every line of a text; NULL: nothing. */
+void command_notes(const char *lines);
+
 /*
- * Tells on stderr of figures, in the braces of a machine's name or among `n` settings, that
- * nothing reads unless the algorithm (NULL: not forced) is "tuner".
+ * Tells that, and what nothing reads on the machine of what the user forces and sets
+ * (library_unread()).
  */
-void command_ranking_note(const char *machine, const char *const *set, int n,
-                          const char *algorithm);
+void command_machine_notes(const struct machine *m, const struct library_text *library,
+                           const char *spec, const char *const *set, int n);
 
 #endif

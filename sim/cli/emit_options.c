@@ -1,6 +1,7 @@
 #include "cli/emit_options.h"
 
 #include "cli/command.h"
+#include "collective/profile.h"
 #include "system/file.h"
 
 #include "base/suggest.h"
@@ -69,6 +70,13 @@ void emit_options_take(struct emit_options *o, const struct argp_state *state)
 	argp_error(state, "cannot emit '%s'%s", o->kind,
 	           near.nearest ? suggest_ask(&near, "")
 	                        : "; 'shardsim list emitters' lists all kinds");
+}
+
+void emit_options_caller(struct library_text *out, const struct emit_options *o,
+                         const struct machine *m)
+{
+	if (!out->launch && o->kind && profile_of_fabric(m, 0)->library)
+		out->launch = o->emitter->caller;
 }
 
 enum status emit_options_check(const struct emit_options *o, struct error *e)

@@ -4,6 +4,7 @@
 
 #include "cli/options.h"
 #include "emit/emit.h"
+#include "measure/library.h"
 #include "measure/measure.h"
 
 struct emit_options {
@@ -20,6 +21,13 @@ void emit_options_command(struct emit_options *o, struct arena *a, int argc,
 
 /* Takes the name of the kind, or leaves if there is none; for the check of a command. */
 void emit_options_take(struct emit_options *o, const struct argp_state *state);
+
+/*
+ * Stores who calls the collectives of the program that is written, unless the user says who
+ * does or the machine has no library that is called.
+ */
+void emit_options_caller(struct library_text *out, const struct emit_options *o,
+                         const struct machine *m);
 
 /* Checks before any work that the file can be written (E_IO). */
 enum status emit_options_check(const struct emit_options *o, struct error *e);

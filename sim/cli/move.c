@@ -119,7 +119,7 @@ static enum status open_move_platform(struct session *s, const struct options *o
 	    library_of_plans(s->clocks.platform->machine, &o->library, NULL, e) != OK)
 		return e->code;
 	machine = s->clocks.platform->machine;
-	command_note(machine->name, machine->note);
+	command_machine_notes(machine, &o->library, platform, o->set.at, o->set.n);
 	bench_init(&s->bench, machine);
 	for (int i = 0; i < n; i++)
 		clocks_bench(&s->clocks, &s->bench, clock[i]);

@@ -33,6 +33,9 @@ struct options {
 	struct emit_options emit;
 };
 
+/* What an option means something for, beside a table of times: a program that is written. */
+enum use { PROGRAM = 1 };
+
 static const struct option_row option_table[] = {
 	{"platform", 0, "P", "family:shape or a SimGrid XML file", AT(platform)},
 	{"set", 0, "KEY=VALUE", "change a figure of a family:shape platform", AT(set),
@@ -43,12 +46,12 @@ static const struct option_row option_table[] = {
 	{"axis", 0, "NAME", "all groups along this axis of the mesh at once",
          AT(groups.axis)},
 	{"begin", 'b', "SIZE", "first size (default 8, or those of --measured)",
-         AT(begin)},
-	{"end", 'e', "SIZE", "last size (default 16G)", AT(end)},
+         AT(begin), .use = PROGRAM},
+	{"end", 'e', "SIZE", "last size (default 16G)", AT(end), .use = PROGRAM},
 	{"factor", 'f', "N", "each size is N times the one before (default 2)",
-         AT(factor)},
+         AT(factor), .use = PROGRAM},
 	{"step", 'i', "SIZE", "each size is larger than the one before by SIZE",
-         AT(step)},
+         AT(step), .use = PROGRAM},
 	{"clock", 0, "CLOCK", "one clock (default model)", AT(clock)},
 	{"measured", 0, "FILE",
          "timings to print beside: nccl-tests' output, or a CSV file", AT(measured)},
@@ -58,6 +61,22 @@ static const struct option_row option_table[] = {
          .unknown = "unknown format"},
 	{0},
 };
+
+/* A program is of no machine; only beside a file with one are times printed as well. */
+static void check_program_alone(struct options *o, const struct argp_state *state)
+{
+	const struct option_set all[] = {
+		{option_table, o}, {library_table, &o->library}, {NULL}};
+	const char *other = option_misused(all, PROGRAM);
+
+	if (!other || (o->platform && o->emit.output))
+		return;
+	argp_error(state, "--emit writes a program for any machine: --%s goes with %s%s",
+	           other, o->platform ? "" : "--platform",
+	           o->emit.output ? ""
+	           : o->platform  ? "--output, beside which times are printed"
+	                          : " and --output");
+}
 
 static void check_perf_options(void *self, const struct argp_state *state)
 {
@@ -71,6 +90,8 @@ static void check_perf_options(void *self, const struct argp_state *state)
 		           o->emit.kind);
 	if (o->emit.kind && o->measured)
 		argp_error(state, "--measured has no sizes for --emit");
+	if (o->emit.kind)
+		check_program_alone(o, state);
 	if (!o->platform && !o->emit.kind)
 		argp_error(state, "needs --platform, such as dgx-h100:1");
 	if (o->factor && o->step)
@@ -127,17 +148,20 @@ static enum status factor_read(int64_t *out, const char *text, struct error *e)
  * usual ones are powers of two, of which the first few are 0 for each device.
  */
 static void say_rounded(const struct options *o, int n, int64_t asked, int64_t runs,
-                        struct arena *a)
+                        int64_t unit, struct arena *a)
 {
 	if (n && (o->begin || o->end))
-		command_note(o->collective,
-		             arena_printf(a,
-		                          "%d size%s rounded down as nccl-tests does, "
-		                          "to whole elements for each device: %lld "
-		                          "bytes run as %lld%s",
-		                          n, n == 1 ? " is" : "s are", (long long)asked,
-		                          (long long)runs,
-		                          runs ? "" : ", of which there is no time"));
+		command_note(
+			o->collective,
+			arena_printf(a,
+		                     "%d size%s rounded down to a multiple of %lld "
+		                     "bytes as nccl-tests does, %s: %lld bytes run "
+		                     "as %lld%s",
+		                     n, n == 1 ? " is" : "s are", (long long)unit,
+		                     unit > PERF_ELEMENT_BYTES ? "16 for each device"
+		                                               : "whole elements",
+		                     (long long)asked, (long long)runs,
+		                     runs ? "" : ", of which there is no time"));
 }
 
 /* Lists sizes from -b to -e, by a factor or a step; those rounded alike only once. */
@@ -164,7 +188,8 @@ static enum status sizes_range(struct sizes *out, struct arena *a,
 		if (!out->n || out->bytes[out->n - 1] != bytes)
 			out->bytes[out->n++] = bytes;
 		if (last) {
-			say_rounded(o, rounded, asked, runs, a);
+			say_rounded(o, rounded, asked, runs,
+			            perf_unit_bytes(o->collective, g->size), a);
 			return OK;
 		}
 		if (out->n == SIZES_MAX)
@@ -244,7 +269,7 @@ static enum status sizes_measured(struct sizes *out, struct arena *a,
 {
 	struct measured_table t;
 	int32_t devices = g->size, groups = g->ngroups;
-	int64_t lo, hi;
+	int64_t lo, hi, tiny = 0;
 
 	if (range_read(&lo, &hi, o, "0", "1T", g, e) != OK ||
 	    measured_read(&t, a, o->measured, e) != OK)
@@ -260,11 +285,22 @@ static enum status sizes_measured(struct sizes *out, struct arena *a,
 		if (!row_fits(m, o, devices, groups) || m->bytes < lo ||
 		    m->bytes > hi || (out->n && out->bytes[out->n - 1] == m->bytes))
 			continue;
+		if (!perf_sends(o->collective, devices, m->bytes)) {
+			tiny++;
+			continue;
+		}
 		if (!out->n)
 			note_launch(o, m->launch);
 		out->bytes[out->n] = m->bytes;
 		out->measured_s[out->n++] = m->time_s;
 	}
+	if (tiny)
+		command_note(
+			o->measured,
+			arena_printf(a,
+		                     "%lld timing%s left out, of less than a byte for "
+		                     "each device",
+		                     (long long)tiny, tiny == 1 ? " is" : "s are"));
 	if (!out->n)
 		return error_set(e, E_INFEASIBLE,
 		                 where_option("--measured", o->measured),
@@ -306,6 +342,7 @@ static enum status run_open(struct run *r, const struct options *o, struct error
 {
 	struct where at = {.file = "COLLECTIVE", .line = 1, .col = 1};
 	struct machine *machine;
+	struct library_text library = o->library;
 	const char *spec;
 	int *clock, n;
 
@@ -321,10 +358,10 @@ static enum status run_open(struct run *r, const struct options *o, struct error
 	            OK)
 		return e->code;
 	machine = r->clocks.platform->machine;
-	command_note(machine->name, machine->note);
-	command_ranking_note(spec, o->set.at, o->set.n, o->library.algorithm);
-	if (library_set(machine, &o->library, NULL, e) != OK)
+	emit_options_caller(&library, &o->emit, machine);
+	if (library_set(machine, &library, NULL, e) != OK)
 		return e->code;
+	command_machine_notes(machine, &o->library, spec, o->set.at, o->set.n);
 	if (likely_read(&r->likely, r->arena, e) != OK)
 		return e->code;
 	r->perf.machine = machine;

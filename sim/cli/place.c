@@ -220,7 +220,7 @@ static enum status open_place_platform(struct session *s, const struct options *
 	    library_of_plans(s->clocks.platform->machine, &o->library, NULL, e) != OK)
 		return e->code;
 	machine = s->clocks.platform->machine;
-	command_note(machine->name, machine->note);
+	command_machine_notes(machine, &o->library, s->spec, o->set.at, o->set.n);
 	if (!o->with && !o->blocks && machine->ndevices < s->c.hierarchy.ndevices)
 		return error_set(e, E_RANGE, where_option("--hierarchy", o->hierarchy),
 		                 "%d devices do not fit on the %d of %s",

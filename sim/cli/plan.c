@@ -8,7 +8,6 @@
 #include "cli/show.h"
 #include "cli/trace_options.h"
 #include "cli/warning.h"
-#include "collective/profile.h"
 #include "measure/choose.h"
 #include "measure/clocks.h"
 #include "measure/library.h"
@@ -114,13 +113,10 @@ static enum status open_plan_platform(struct session *s, const struct options *o
 	                e) != OK)
 		return e->code;
 	s->machine = s->clocks.platform->machine;
-	/* A program that is written says who calls. */
-	if (!library.launch && o->emit.kind && profile_of_fabric(s->machine, 0)->library)
-		library.launch = o->emit.emitter->caller;
+	emit_options_caller(&library, &o->emit, s->machine);
 	if (library_of_plans(s->clocks.platform->machine, &library, NULL, e) != OK)
 		return e->code;
-	command_note(s->machine->name, s->machine->note);
-	command_ranking_note(platform, o->set.at, o->set.n, o->library.algorithm);
+	command_machine_notes(s->machine, &o->library, platform, o->set.at, o->set.n);
 	bench_init(&s->bench, s->machine);
 	for (int i = 0; i < n; i++)
 		clocks_bench(&s->clocks, &s->bench, clock[i]);

@@ -378,8 +378,7 @@ static enum status open_machine(struct machine **machine, int32_t **devices,
 	    platform_machine(machine, a, platform, o->set.at, o->set.n, e) != OK ||
 	    library_of_plans(*machine, &o->library, NULL, e) != OK)
 		return e->code;
-	command_note((*machine)->name, (*machine)->note);
-	command_ranking_note(platform, o->set.at, o->set.n, o->library.algorithm);
+	command_machine_notes(*machine, &o->library, platform, o->set.at, o->set.n);
 	if (!split && !has_collectives(p))
 		return OK;
 	return map_devices(devices, a, p, *machine, o, e);

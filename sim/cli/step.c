@@ -248,8 +248,7 @@ static enum status time_step(struct step_time *s, struct machine **m,
 	    platform_machine(m, a, platform, o->set.at, o->set.n, e) != OK ||
 	    library_set(*m, &o->library, NULL, e) != OK)
 		return e->code;
-	command_note((*m)->name, (*m)->note);
-	command_ranking_note(platform, o->set.at, o->set.n, o->library.algorithm);
+	command_machine_notes(*m, &o->library, platform, o->set.at, o->set.n);
 	if (o->devices && devices_parse(&devices, &n, a, o->devices,
 	                                where_option("--devices", o->devices),
 	                                (*m)->ndevices, e) != OK)

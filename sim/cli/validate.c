@@ -306,6 +306,23 @@ static enum status check_table(const struct options *o, struct error *e)
 	return e->code;
 }
 
+/* Tells what nothing reads of what is set on the one machine of all rows. */
+static void note_unread(const struct options *o, const struct validation *v,
+                        struct arena *a)
+{
+	int64_t n;
+	const struct prediction *row = validation_rows(v, &n);
+	const struct groups *groups;
+	struct text unread = {0};
+
+	for (int64_t i = 0; i < n && validation_of_one(v) && !unread.length; i++)
+		if (row[i].platform)
+			library_unread(&unread, validation_machine(v, i, &groups),
+			               &o->library, row[i].platform, o->set.at,
+			               o->set.n);
+	command_notes(text_take(&unread, a));
+}
+
 int command_validate(int argc, char **argv)
 {
 	struct options o = {0};
@@ -348,6 +365,7 @@ int command_validate(int argc, char **argv)
 	    timings_open(&v, a, &o, &e) == OK &&
 	    validation_force(v, &o.library, &e) == OK) {
 		command_note(o.platform, validation_note(v));
+		note_unread(&o, v, a);
 		validation_run(v);
 		command_note(o.platform ? o.platform : o.file.at[0],
 		             validation_unit_note(v, a));

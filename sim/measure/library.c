@@ -126,6 +126,54 @@ enum status library_of_plans(struct machine *m, const struct library_text *text,
 	return library_set(m, text, at, e);
 }
 
+/* Appends a line if nothing reads who calls. */
+static void launch_unread(struct text *out, const struct machine *m, const char *launch)
+{
+	const char *caller = profile_caller(m);
+
+	/* launch_set() takes other modes only where they change a launch. */
+	if (!launch || profile_of_fabric(m, 0)->library ||
+	    (m->launch != LAUNCH_PROCESS && m->launch != LAUNCH_XLA) ||
+	    (caller && !strcmp(caller, launch)))
+		return;
+	text_printf(out, "--launch %s changes nothing on %s: %s\n", launch, m->name,
+	            caller ? "XLA calls its collectives"
+	                   : "no library runs its collectives");
+}
+
+/* Appends a line if a text sets a figure that nothing reads on the machine. */
+static void figure_unread(struct text *out, const struct machine *m, const char *set)
+{
+	static const char both[] = "graph_net_channels="; /* trees have these as well */
+	static const char round[] = "scheduled_round_s=";
+	const struct forced *f = &m->forced;
+	bool graph = !strncmp(set, "graph_", 6) && strncmp(set, both, strlen(both)) != 0;
+	const char *unread = NULL;
+
+	if (graph && !(f->algorithm && !strcmp(f->algorithm, "tuner")))
+		unread = "tuner ranks";
+	if (!strncmp(set, round, strlen(round)) && m->tuning.value[TUNING_SCHEDULED] == 0)
+		unread = "scheduled sends";
+	if (unread)
+		text_printf(out,
+		            "%.*s counts where --algorithm %s, and is read by nothing "
+		            "else\n",
+		            (int)strcspn(set, "="), set, unread);
+}
+
+void library_unread(struct text *out, const struct machine *m,
+                    const struct library_text *text, const char *spec,
+                    const char *const *set, int n)
+{
+	if (!m->nfabrics)
+		return;
+	launch_unread(out, m, text->launch);
+	for (const char *at = strpbrk(spec, "{"); at; at = strpbrk(at, ","))
+		figure_unread(out, m, ++at);
+	for (int i = 0; i < n; i++)
+		figure_unread(out, m, set[i]);
+}
+
 const char *library_words(const struct machine *m, struct arena *a)
 {
 	struct text t = {0};

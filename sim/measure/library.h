@@ -32,6 +32,17 @@ enum status library_set(struct machine *m, const struct library_text *text,
 enum status library_of_plans(struct machine *m, const struct library_text *text,
                              const struct where *at, struct error *e);
 
+/*
+ * Appends a line for everything that nothing reads on the machine, on which library_set() has
+ * set what the text forces: who calls, where that is always the same or nobody does; and of
+ * what is set in the braces of the machine's name or among `n` settings the figures of NCCL's
+ * graphs, unless its own model ranks (algorithm "tuner"), and of rounds of schedules, unless
+ * exchanges may be some ("scheduled").
+ */
+void library_unread(struct text *out, const struct machine *m,
+                    const struct library_text *text, const char *spec,
+                    const char *const *set, int n);
+
 /* Returns what profile_print_caller() prints. */
 const char *library_words(const struct machine *m, struct arena *a);
 

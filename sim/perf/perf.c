@@ -70,12 +70,24 @@ bool perf_op(enum op *out, const char *name, struct where at, struct error *e)
 	return false;
 }
 
-int64_t perf_bytes(const char *collective, int32_t devices, int64_t bytes)
+int64_t perf_unit_bytes(const char *collective, int32_t devices)
 {
 	int kind = kind_of_collective(collective);
-	int64_t unit = kind >= 0 && kinds[kind].per_device ? 16 * (int64_t)devices : 4;
+
+	return kind >= 0 && kinds[kind].per_device ? 16 * (int64_t)devices
+	                                           : PERF_ELEMENT_BYTES;
+}
+
+int64_t perf_bytes(const char *collective, int32_t devices, int64_t bytes)
+{
+	int64_t unit = perf_unit_bytes(collective, devices);
 
 	return bytes / unit * unit;
+}
+
+bool perf_sends(const char *collective, int32_t devices, int64_t bytes)
+{
+	return strcmp(collective, "all-to-all") != 0 || bytes >= devices;
 }
 
 /*
@@ -185,8 +197,9 @@ bool perf_measure(struct perf_row *out, const struct perf *p, int64_t bytes,
 	int64_t each = kinds[kind].per_device ? bytes / p->groups.size : bytes;
 	struct perf_run run;
 
-	*out = (struct perf_row){
-		.bytes = bytes, .count = each / 4, .likely_s = {NAN, NAN}};
+	*out = (struct perf_row){.bytes = bytes,
+	                         .count = each / PERF_ELEMENT_BYTES,
+	                         .likely_s = {NAN, NAN}};
 	if (!bytes) {
 		out->time_s = out->algbw_Bps = out->busbw_Bps = NAN;
 		out->algorithm = "-";

@@ -48,11 +48,20 @@ void perf_likely(struct perf_row *row, const struct perf *p,
 bool perf_op(enum op *out, const char *name, struct where at, struct error *e);
 
 /*
- * Returns the size that nccl-tests runs when it is asked for `bytes`. For all-gather,
- * reduce-scatter and all-to-all it is a multiple of 16 bytes per device, for others a
- * multiple of 4 bytes.
+ * Returns of what the sizes are multiples that nccl-tests runs: of 16 bytes for each device for
+ * all-gather, reduce-scatter and all-to-all, for others of an element's 4 bytes.
  */
+enum { PERF_ELEMENT_BYTES = 4 };
+int64_t perf_unit_bytes(const char *collective, int32_t devices);
+
+/* Returns the size that it runs when it is asked for `bytes`, which is rounded down. */
 int64_t perf_bytes(const char *collective, int32_t devices, int64_t bytes);
+
+/*
+ * Returns whether a timing of that size can be one of the collective: an all-to-all that has
+ * less than a byte for each device sends none to some, whatever ran.
+ */
+bool perf_sends(const char *collective, int32_t devices, int64_t bytes);
 
 /*
  * Returns the bus bandwidth over the algorithm bandwidth bytes / time, as nccl-tests

@@ -162,8 +162,7 @@ static bool time_groups(struct collected *out, struct collector *c,
 	bytes = (int64_t)llround((double)bytes / share);
 	out->collective = perf.collective;
 	out->bytes = bytes;
-	/* What has no elements XLA takes out (zero_sized_hlo_elimination). */
-	if (!bytes) {
+	if (!bytes) { /* XLA takes it out (zero_sized_hlo_elimination) */
 		out->algorithm = "none";
 		return true;
 	}
@@ -228,6 +227,10 @@ static bool time_pairs(struct collected *out, struct collector *c,
 		return true;
 	out->collective = "permute";
 	out->bytes = (int64_t)llround(bytes);
+	if (!out->bytes) {
+		out->algorithm = "none";
+		return true;
+	}
 	for (int32_t i = 0; i < n && !out->several; i++)
 		out->several =
 			likely_several(c->m, (int32_t[]){pair[i].src, pair[i].dst}, 2);

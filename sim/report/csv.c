@@ -240,6 +240,19 @@ static void write_best(FILE *out, const struct report *r, const struct report_be
 	}
 }
 
+/* Writes in how many cases it is sure which planner is fastest. */
+static void write_winner(FILE *out, const struct report *r,
+                         const struct report_winner *w)
+{
+	struct line l = start_kind(r, "winner", w->kind, w->platform, w->clock, NULL);
+
+	l.text[BASELINE] = NULL;
+	set_count(&l, N, w->n);
+	set_count(&l, TIES, w->tied);
+	set_count(&l, SURE_WINS, w->certain);
+	finish_line(out, &l);
+}
+
 /*
  * Writes how far flow is from another clock: that is the baseline here, and its time the
  * one that flow's divides.
@@ -376,6 +389,8 @@ void report_csv(FILE *out, const struct report *r)
 		                 &r->line[i]);
 	for (size_t i = 0; i < r->nbests; i++)
 		write_best(out, r, &r->best[i]);
+	for (size_t i = 0; i < r->nwinners; i++)
+		write_winner(out, r, &r->winner[i]);
 	for (size_t i = 0; i < r->nmatrices; i++)
 		write_matrix(out, r, &r->matrix[i]);
 	for (size_t i = 0; i < r->nbounds; i++)

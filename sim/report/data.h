@@ -140,6 +140,18 @@ struct report_best {
 	double gain;                /* geometric mean of fastest other / best */
 };
 
+/*
+ * How sure it is which planner is fastest, over the cases that two or more solve, that take
+ * time and whose intervals are all known. best-portable does not count beside best.
+ */
+struct report_winner {
+	enum report_kind kind;
+	const char *platform, *clock;
+	size_t n;
+	size_t tied; /* all take the same time, within REPORT_TIE */
+	size_t certain; /* the fastest one's interval ends before those of all slower begin */
+};
+
 #define REPORT_LOSS 0.01
 struct report_loss {
 	const char *platform, *clock, *scenario, *rival;
@@ -193,10 +205,11 @@ struct report {
 	struct report_bound *bound;
 	struct report_bytes *bytes;
 	struct report_best *best;
+	struct report_winner *winner;
 	struct report_apart *apart; /* by kind and machine: with exchanges, without */
 	struct report_loss *loss;   /* of one platform and clock: the largest first */
 	size_t nlines, norigins, nlefts, nplannings, nmatrices, nbounds, nbests;
-	size_t nlosses, nbytes, naparts;
+	size_t nlosses, nbytes, naparts, nwinners;
 	struct report_curves curves;
 	size_t nfamilies;
 	bool families;            /* lines per family are there */

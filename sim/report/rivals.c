@@ -22,6 +22,7 @@ struct rivals {
 	LIST(struct report_bound) bound;
 	LIST(struct report_bytes) bytes;
 	LIST(struct report_best) best;
+	LIST(struct report_winner) winner;
 	LIST(struct report_loss) loss;
 };
 
@@ -309,6 +310,71 @@ static void add_best(struct rivals *g, const struct place *place)
 	*list_add(&g->best, g->arena) = b;
 }
 
+/* --- winners ------------------------------------------------------------------------ */
+
+static bool tied(const struct row *r, const struct row *fastest)
+{
+	return r->time_s - fastest->time_s <= REPORT_TIE * fastest->time_s;
+}
+
+/* Lists the rows of a case that compete, and returns how many there are. */
+static size_t find_rivals(const struct row **out, const struct row *const *row, size_t n)
+{
+	bool best = false;
+	size_t count = 0;
+
+	for (size_t i = 0; i < n; i++)
+		best |= report_timed(row[i]) && strcmp(row[i]->planner, "best") == 0;
+	for (size_t i = 0; i < n; i++)
+		if (report_timed(row[i]) &&
+		    !(best && strcmp(row[i]->planner, "best-portable") == 0))
+			out[count++] = row[i];
+	return count;
+}
+
+/* Counts a case of n rows. */
+static void count_winner(struct report_winner *w, const struct row *const *row, size_t n)
+{
+	const struct row *fastest = NULL;
+	bool known = true, moves = false, certain = true;
+	size_t slower = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		known &= !isnan(row[i]->low_s);
+		moves |= report_moves(row[i]);
+		if (!fastest || row[i]->time_s < fastest->time_s)
+			fastest = row[i];
+	}
+	if (n < 2 || !known || !moves)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		if (tied(row[i], fastest))
+			continue;
+		slower++;
+		certain &= fastest->high_s < row[i]->low_s;
+	}
+	w->n++;
+	w->tied += slower == 0;
+	w->certain += slower > 0 && certain;
+}
+
+static void add_winner(struct rivals *g, const struct place *place)
+{
+	struct report_winner w = {.kind = report_kind(place->row[0]),
+	                          .platform = row_machine(place->row[0]),
+	                          .clock = place->row[0]->clock};
+	const struct row **rival = xmalloc(place->n, sizeof(*rival));
+	size_t end;
+
+	for (size_t i = 0; i < place->n; i = end) {
+		end = scenario_end(place, i);
+		count_winner(&w, rival, find_rivals(rival, place->row + i, end - i));
+	}
+	free(rival);
+	if (w.n)
+		*list_add(&g->winner, g->arena) = w;
+}
+
 void report_rivals(struct report *r, struct arena *a, const struct row **rows, size_t n)
 {
 	struct rivals g = {.arena = a, .row = rows, .n = n};
@@ -325,6 +391,7 @@ void report_rivals(struct report *r, struct arena *a, const struct row **rows, s
 		add_matrix(&g, &place);
 		add_bounds(&g, &place);
 		add_best(&g, &place);
+		add_winner(&g, &place);
 		find_faults(r, &place);
 	}
 	r->matrix = g.matrix.at;
@@ -335,6 +402,8 @@ void report_rivals(struct report *r, struct arena *a, const struct row **rows, s
 	r->nbytes = (size_t)g.bytes.n;
 	r->best = g.best.at;
 	r->nbests = (size_t)g.best.n;
+	r->winner = g.winner.at;
+	r->nwinners = (size_t)g.winner.n;
 	r->loss = g.loss.at;
 	r->nlosses = (size_t)g.loss.n;
 }

@@ -18,7 +18,7 @@ static const char *p_text(struct arena *a, double p)
 	return arena_printf(a, p < 0.001 ? "%.1e" : "%.3f", p);
 }
 
-/* Fills in the nine cells that every comparison has behind its names. */
+/* Fills in the ten cells that every comparison has behind its names. */
 static void comparison_cells(struct arena *a, const char **cell,
                              const struct report_line *l)
 {
@@ -38,6 +38,7 @@ static void comparison_cells(struct arena *a, const char **cell,
 	*cell++ = words_ratio(a, l->speedup.min);
 	*cell++ = words_ratio(a, l->speedup.max);
 	*cell++ = arena_printf(a, "%zu/%zu/%zu", l->wins, l->ties, l->losses);
+	*cell++ = report_sure_text(&l->sure, a);
 	*cell++ = p_text(a, l->test.p);
 	*cell++ = memory;
 	*cell = bound;
@@ -49,7 +50,8 @@ static const char *comparison_note(struct arena *a, const struct report *r)
 	return arena_printf(
 		a,
 		"n: scenarios. 95 %% interval: bootstrap, of the geometric "
-		"mean. w/t/l: wins, ties (within 1e-6 relative), losses. p: "
+		"mean. w/t/l: wins, ties (within 1e-6 relative), losses; sure: where "
+		"times whose intervals overlap are ties. p: "
 		"Wilcoxon's, two-sided. memory: peak live bytes of %s over "
 		"the planner's. x bound: mean time over the lower bound.",
 		r->baseline);
@@ -58,13 +60,12 @@ static const char *comparison_note(struct arena *a, const struct report *r)
 static void write_totals(const struct pen *pen, const struct report *r)
 {
 	static const char *const head[] = {
-		"kind",    "machine",       "clock",  "planner", "n",
-		"speedup", "95 % interval", "min",    "max",     "w/t/l",
-		"p",       "memory",        "x bound"};
+		"kind", "machine", "clock", "planner", "n", "speedup", "95 % interval",
+		"min",  "max",     "w/t/l", "sure",    "p", "memory",  "x bound"};
 	struct arena *a = pen->arena;
 	const char *caption =
 		arena_printf(a, "Speedup over %s, all families", r->baseline);
-	struct pen_table t = words_table(a, caption, "llllrrrrrrrrr", head, r->nlines);
+	struct pen_table t = words_table(a, caption, "llllrrrrrrrrrr", head, r->nlines);
 
 	for (size_t i = 0; i < r->nlines; i++) {
 		const struct report_line *l = &r->line[i];
@@ -151,15 +152,15 @@ static void write_families(const struct pen *pen, const struct report *r, size_t
                            size_t end)
 {
 	static const char *const head[] = {
-		"planner", "family", "n", "speedup", "95 % interval", "min",
-		"max",     "w/t/l",  "p", "memory",  "x bound"};
+		"planner", "family", "n",    "speedup", "95 % interval", "min",
+		"max",     "w/t/l",  "sure", "p",       "memory",        "x bound"};
 	const struct report_line *l = &r->line[first];
 	struct arena *a = pen->arena;
 	const char *place = arena_printf(a, "%s, clock %s, %s", l->platform, l->clock,
 	                                 report_kind_name(l->kind));
 	const char *caption =
 		arena_printf(a, "Speedup over %s on %s", r->baseline, place);
-	struct pen_table t = words_table(a, caption, "llrrrrrrrrr", head, end - first);
+	struct pen_table t = words_table(a, caption, "llrrrrrrrrrr", head, end - first);
 	size_t nfamilies;
 	struct family *family = list_families(&nfamilies, r, first, end, a);
 

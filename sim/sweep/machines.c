@@ -39,6 +39,15 @@ enum status sweep_launch(struct machine *m, const struct sweep *s, struct error 
 	             : library_of_plans(m, &s->library, NULL, e);
 }
 
+static const char *unread(const struct machine *m, const struct sweep *s,
+                          const struct sweep_platform *p, struct arena *notes)
+{
+	struct text out = {0};
+
+	library_unread(&out, m, &s->library, p->base, p->set, p->nset);
+	return text_take(&out, notes);
+}
+
 /*
  * Makes the digest of a platform's name and its file, which is read as a platform once,
  * and takes what is assumed of it. Of a machine of a size that cannot be made, the reason
@@ -55,15 +64,18 @@ enum status sweep_platform_digest(struct digest *d, struct sweep_known *known,
 	struct machine *m;
 
 	*d = digest_start();
-	*known = (struct sweep_known){.caller = ""};
+	*known = (struct sweep_known){.caller = "", .unread = ""};
 	if (platform_machine(&m, a, p->base, p->set, p->nset, &fault) == OK &&
 	    platform_text(&text, a, p->base, p->set, p->nset, true, &fault) == OK) {
 		digest_text(d, p->name);
 		digest_text(d, asked->machine);
 		digest_bytes(d, text.s, text.length);
 		known->note = m->note ? arena_printf(notes, "%s", m->note) : NULL;
-		if (sweep_launch(m, s, e) == OK && profile_caller(m))
-			known->caller = profile_caller(m);
+		if (sweep_launch(m, s, e) == OK) {
+			if (profile_caller(m))
+				known->caller = profile_caller(m);
+			known->unread = unread(m, s, p, notes);
+		}
 		digest_text(d, known->caller);
 	} else if (platform_sized(asked->base)) {
 		known->refusal = arena_strdup(notes, fault.text);

@@ -40,6 +40,7 @@ struct sweep_platform {
 /* What is known of a machine before anything runs. */
 struct sweep_known {
 	const char *note;    /* what is assumed of it, or NULL */
+	const char *unread;  /* library_unread() */
 	const char *refusal; /* why a machine of a size cannot be made, or NULL */
 	const char *caller;  /* who calls its collectives; "" where nobody does */
 };

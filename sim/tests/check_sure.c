@@ -2,9 +2,7 @@
 
 #include "base/input.h"
 #include "stat/summary.h"
-#include "tiny_family.h"
 #include "validate/validate.h"
-#include "validate/ways.h"
 
 #include <check.h>
 
@@ -12,10 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How sure the shipped tables are, and whether ways of one job are in their order. */
+/* How sure the shipped tables are. */
 
 #define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
-#define HEADER "set,system,nodes,devices,collective,bytes,time_us,busbw_GBps\n"
 
 static struct arena *arena;
 
@@ -100,69 +97,6 @@ START_TEST(intervals_hold)
 }
 END_TEST
 
-/* Kendall's tau of the published timings of one job in several ways is 0.8 or more. */
-START_TEST(ways_in_order)
-{
-	static const char *const file[] = {
-		"platforms/measured.csv", "platforms/measured-more.csv",
-		"platforms/measured-xla.csv", "platforms/measured-late.csv"};
-	struct validation *v = run_tables(file, COUNT(file));
-	struct ways_pairs *pairs;
-	int64_t alike = 0, otherwise = 0;
-
-	for (int i = ways_find(&pairs, v, arena) - 1; i >= 0; i--) {
-		alike += pairs[i].alike;
-		otherwise += pairs[i].otherwise;
-	}
-	ck_assert_int_ge(alike + otherwise, 100);
-	ck_assert_double_ge((double)(alike - otherwise) / (double)(alike + otherwise),
-	                    0.8);
-	validation_close(v);
-}
-END_TEST
-
-/*
- * An all-reduce of four by one process takes 3 x 3 us more than by four, and in a graph, of
- * which 4 us are the launch, 6 us less: measured alike for single, otherwise for graph. Sizes
- * alone and times within 1 % are no pairs.
- */
-START_TEST(pairs_by_hand)
-{
-	static const char yaml[] = "- {set: p, platform: \"tiny:1\"}\n"
-				   "- {set: s, platform: \"tiny:1\", launch: single}\n"
-				   "- {set: g, platform: \"tiny:1\", launch: graph}\n";
-	static const char csv[] = HEADER "p,S,1,4,all-reduce,64,14,\n"
-					 "s,S,1,4,all-reduce,64,20,\n"
-					 "g,S,1,4,all-reduce,64,16,\n"
-					 "s,S,1,4,all-reduce,128,30,\n"
-					 "p,S,1,4,all-reduce,256,50,\n"
-					 "g,S,1,4,all-reduce,256,50.1,\n";
-	static const struct ways_pairs wanted[] = {
-		{"tiny:1", "all-reduce", "process", "single", 1, 0},
-		{"tiny:1", "all-reduce", "graph", "process", 0, 1},
-		{"tiny:1", "all-reduce", "graph", "single", 1, 0},
-	};
-	const char *dir = tiny_start(arena);
-	const char *file = tiny_file(arena, dir, "t.csv", csv);
-	struct validation *v;
-	struct ways_pairs *pairs;
-
-	tiny_file(arena, dir, "t.yaml", yaml);
-	v = run_tables(&file, 1);
-	ck_assert_int_eq(ways_find(&pairs, v, arena), COUNT(wanted));
-	for (int i = 0; i < COUNT(wanted); i++) {
-		ck_assert_str_eq(pairs[i].platform, wanted[i].platform);
-		ck_assert_str_eq(pairs[i].collective, wanted[i].collective);
-		ck_assert_str_eq(pairs[i].first, wanted[i].first);
-		ck_assert_str_eq(pairs[i].second, wanted[i].second);
-		ck_assert_int_eq(pairs[i].alike, wanted[i].alike);
-		ck_assert_int_eq(pairs[i].otherwise, wanted[i].otherwise);
-	}
-	validation_close(v);
-	tiny_end(dir);
-}
-END_TEST
-
 Suite *tests(void)
 {
 	Suite *s = suite_create("sure");
@@ -171,8 +105,6 @@ Suite *tests(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_set_timeout(t, 60);
 	tcase_add_test(t, intervals_hold);
-	tcase_add_test(t, ways_in_order);
-	tcase_add_test(t, pairs_by_hand);
 	suite_add_tcase(s, t);
 	return s;
 }

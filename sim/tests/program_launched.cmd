@@ -51,6 +51,10 @@ shardsim program "$TMPDIR/sum.hlo" --platform tiny:2 --devices 0,1,4,5 2>/dev/nu
 	grep communication
 shardsim program "$TMPDIR/sum.hlo" --launch xla 2>&1 | head -n 1
 shardsim program "$TMPDIR/sum.hlo" --platform tiny:1 --launch openmp 2>&1 | head -n 1
-# XLA takes out what has no elements: an all-reduce of nothing takes no time, not a launch.
+# XLA takes out what has no elements: an all-reduce or a permute of nothing takes no time, not a
+# launch.
 sed 's/f32\[16\]/f32[0,16]/g' "$TMPDIR/sum.hlo" >"$TMPDIR/none.hlo"
 shardsim program "$TMPDIR/none.hlo" --platform tiny:1 --launch xla 2>/dev/null | grep communication
+sed 's/all-reduce(p).*/collective-permute(p), source_target_pairs={{0,1},{1,0}}/' "$TMPDIR/none.hlo" \
+	>"$TMPDIR/moved.hlo"
+shardsim program "$TMPDIR/moved.hlo" --platform tiny:1 --launch xla 2>/dev/null | grep communication

@@ -7,7 +7,7 @@
 static json_t *row_json(const struct prediction *p)
 {
 	json_t *row = json_pack(
-		"{s:o,s:o,s:s?,s:s,s:i,s:i,s:I,s:o,s:o,s:o,s:s?,s:s?,s:s?,s:b,s:o}",
+		"{s:o,s:o,s:s?,s:s,s:i,s:i,s:I,s:o,s:o,s:o,s:s?,s:s?,s:s?,s:b,s:b,s:o}",
 		"set", json_text(p->row->set), "system", json_text(p->row->system),
 		"platform", p->platform, "collective", p->row->collective, "devices",
 		(int)p->row->devices, "groups", (int)p->row->groups, "bytes",
@@ -15,7 +15,8 @@ static json_t *row_json(const struct prediction *p)
 		"time_s", json_known(p->time_s), "error",
 		json_known(isnan(p->time_s) ? NAN : prediction_error(p)), "algorithm",
 		p->algorithm, "protocol", p->protocol, "left_out", p->left_out,
-		"outlier", p->outlier, "interval_s", likely_json(&p->likely_s));
+		"outlier", p->outlier, "in_place", p->row->in_place, "interval_s",
+		likely_json(&p->likely_s));
 
 	if (p->row->bytes < 0)
 		json_object_set_new(row, "bytes", json_null());

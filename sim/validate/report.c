@@ -173,10 +173,25 @@ static void systems_table(const struct pen *pen, const struct validation *v)
 
 /* --- system, collective and size class -------------------------------------------- */
 
-static const char *worst_text(const struct prediction *p, struct arena *a)
+/* Returns whether the rows are of several files, so that a line alone names none. */
+static bool of_several_files(const struct validation *v)
 {
-	return arena_printf(a, "%.2f: line %u, %lld B, measured %s, simulated %s",
-	                    prediction_error(p), p->row->at.line,
+	int64_t n;
+	const struct prediction *row = validation_rows(v, &n);
+
+	for (int64_t i = 1; i < n; i++)
+		if (strcmp(row[i].row->at.file, row[0].row->at.file) != 0)
+			return true;
+	return false;
+}
+
+static const char *worst_text(const struct prediction *p, bool several, struct arena *a)
+{
+	const char *file = p->row->at.file, *slash = strrchr(file, '/');
+
+	return arena_printf(a, "%.2f: line %u%s%s, %lld B, measured %s, simulated %s",
+	                    prediction_error(p), p->row->at.line, several ? " of " : "",
+	                    several ? slash ? slash + 1 : file : "",
 	                    (long long)p->row->bytes, words_time(a, p->row->time_s),
 	                    words_time(a, p->time_s));
 }
@@ -197,7 +212,7 @@ static void class_row(struct pen_table *t, const struct validation *v,
 	cell[4] = factor(a, e.geomean);
 	cell[5] = factor(a, e.median);
 	cell[6] = isnan(e.spearman) ? "-" : arena_printf(a, "%.3f", e.spearman);
-	cell[7] = worst_text(e.worst, a);
+	cell[7] = worst_text(e.worst, of_several_files(v), a);
 }
 
 static void classes_table(const struct pen *pen, const struct validation *v)

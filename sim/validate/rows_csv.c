@@ -9,7 +9,8 @@ void validate_csv(FILE *out, const struct validation *v)
 	const struct prediction *row = validation_rows(v, &n);
 
 	fputs("set,system,platform,collective,devices,groups,bytes,measured_us,"
-	      "simulated_us,error,algorithm,protocol,left_out,outlier,low_us,high_us\n",
+	      "simulated_us,error,algorithm,protocol,left_out,outlier,low_us,high_us,"
+	      "in_place\n",
 	      out);
 	for (int64_t i = 0; i < n; i++) {
 		const struct prediction *p = &row[i];
@@ -32,9 +33,10 @@ void validate_csv(FILE *out, const struct validation *v)
 		csv_put(out, p->left_out ? p->left_out : "", false);
 		csv_put(out, p->outlier ? "true" : "false", false);
 		if (isnan(p->likely_s.low))
-			fputs(",,\n", out);
+			fputs(",,", out);
 		else
-			fprintf(out, ",%.9g,%.9g\n", p->likely_s.low * 1e6,
+			fprintf(out, ",%.9g,%.9g", p->likely_s.low * 1e6,
 			        p->likely_s.high * 1e6);
+		fputs(p->row->in_place ? ",true\n" : ",false\n", out);
 	}
 }

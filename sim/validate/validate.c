@@ -132,7 +132,7 @@ static enum status row_open(struct validation *v, int64_t i,
 		p->left_out = "its time was not printed";
 	else if (row->time_s == 0)
 		p->left_out = "its time is 0";
-	else if (!strcmp(row->collective, "all-to-all") && row->bytes < row->devices)
+	else if (!perf_sends(row->collective, row->devices, row->bytes))
 		p->left_out = "it has less than a byte for each peer";
 	else if (*row->quality && strcmp(row->quality, "ok") != 0)
 		p->left_out = arena_printf(v->arena, "its quality is %s, not ok",

@@ -1,6 +1,8 @@
 #include "validate/ways.h"
 
+#include "base/list.h"
 #include "collective/nccl.h"
+#include "stat/summary.h"
 #include "text/words.h"
 
 #include <math.h>
@@ -9,120 +11,281 @@
 /* By how much two measured times of an order differ at least. */
 static const double APART = 0.01;
 
-struct ways {
-	struct ways_pairs *pairs;
-	int n;
+/* A row that may be one of a pair. */
+struct timing {
+	const struct prediction *p;
+	const struct groups *groups;
+	const char *caller, *way;
 };
 
-static const char *way_of(const struct validation *v, int64_t row, struct arena *a)
-{
-	const struct groups *g;
-	const struct machine *m = validation_machine(v, row, &g);
-	const char *algorithm = m->forced.algorithm, *protocol = m->forced.protocol;
-
-	return arena_printf(a, "%s%s%s%s%s", nccl_callers[m->launch].name,
-	                    algorithm ? ", " : "", algorithm ? algorithm : "",
-	                    protocol ? ", " : "", protocol ? protocol : "");
-}
+/* What is found on the way. */
+struct found {
+	struct arena *arena;
+	LIST(struct ways_pairs) pairs;
+	LIST(double) apart; /* two reports of one way of one job */
+};
 
 static bool same(const char *a, const char *b)
 {
-	return !strcmp(a, b);
+	return a == b || (a && b && !strcmp(a, b));
 }
 
-static bool same_job(const struct prediction *p, const struct prediction *q)
+/* Lists the rows that have times and are no outliers, and returns how many there are. */
+static int64_t timings(struct timing **out, const struct validation *v, struct arena *a)
 {
-	return p->row->bytes == q->row->bytes && p->row->devices == q->row->devices &&
-	       p->row->groups == q->row->groups &&
-	       same(p->row->collective, q->row->collective) &&
-	       same(p->platform, q->platform);
+	int64_t n, count = 0;
+	const struct prediction *row = validation_rows(v, &n);
+
+	*out = arena_alloc(a, (size_t)n + 1, sizeof(**out));
+	for (int64_t i = 0; i < n; i++) {
+		struct timing *t = &(*out)[count];
+		const struct machine *m;
+		const char *algorithm, *protocol;
+
+		if (isnan(row[i].time_s) || row[i].outlier)
+			continue;
+		t->p = &row[i];
+		m = validation_machine(v, i, &t->groups);
+		algorithm = m->forced.algorithm;
+		protocol = m->forced.protocol;
+		t->caller = nccl_callers[m->launch].name;
+		t->way = arena_printf(a, "%s%s%s%s%s", t->caller, algorithm ? ", " : "",
+		                      algorithm ? algorithm : "", protocol ? ", " : "",
+		                      protocol ? protocol : "");
+		count++;
+	}
+	return count;
 }
 
-/* Counts a pair of rows, of which the way of the first is named first. */
-static void pair_count(struct ways *w, const struct prediction *p, const char *first,
-                       const struct prediction *q, const char *second)
+static bool same_devices(const struct groups *g, const struct groups *h)
 {
-	double measured = log(p->row->time_s / q->row->time_s);
-	double simulated = log(p->time_s / q->time_s);
-	int i = 0;
+	return g->ngroups == h->ngroups && g->size == h->size &&
+	       !memcmp(g->ids, h->ids,
+	               (size_t)g->ngroups * (size_t)g->size * sizeof(*g->ids));
+}
+
+static bool same_settings(const struct mapping_entry *m, const struct mapping_entry *o)
+{
+	if (m->nsettings != o->nsettings)
+		return false;
+	for (int i = 0; i < m->nsettings; i++)
+		if (!same(m->setting[i], o->setting[i]))
+			return false;
+	return true;
+}
+
+static bool same_job(const struct timing *t, const struct timing *u)
+{
+	const struct measured *a = t->p->row, *b = u->p->row;
+
+	return a->bytes == b->bytes && a->in_place == b->in_place &&
+	       a->one_pair == b->one_pair && same(a->collective, b->collective) &&
+	       same(t->p->platform, u->p->platform) &&
+	       same_settings(t->p->entry, u->p->entry) &&
+	       same_devices(t->groups, u->groups);
+}
+
+/* Returns whether both are of one set, or their sources of one page, which lines may follow. */
+static bool one_report(const struct measured *a, const struct measured *b)
+{
+	size_t page = strcspn(a->source, "#");
+
+	if (same(a->set, b->set))
+		return true;
+	return memchr(a->source, '/', page) && page == strcspn(b->source, "#") &&
+	       !memcmp(a->source, b->source, page);
+}
+
+/* Returns whether the model does the same for both, by the same caller. */
+static bool same_run(const struct timing *t, const struct timing *u)
+{
+	return same(t->caller, u->caller) && same(t->p->algorithm, u->p->algorithm) &&
+	       same(t->p->protocol, u->p->protocol);
+}
+
+/* Returns the counts of the pairs that are like this one, of which `t` is named first. */
+static struct ways_pairs *counts_of(struct found *f, const struct timing *t,
+                                    const struct timing *u)
+{
+	struct ways_pairs key = {.platform = t->p->platform,
+	                         .collective = t->p->row->collective,
+	                         .first = t->way,
+	                         .second = u->way,
+	                         .one_report = one_report(t->p->row, u->p->row)};
+
+	for (int64_t i = 0; i < f->pairs.n; i++) {
+		struct ways_pairs *p = &f->pairs.at[i];
+
+		if (p->one_report == key.one_report && same(p->platform, key.platform) &&
+		    same(p->collective, key.collective) && same(p->first, key.first) &&
+		    same(p->second, key.second))
+			return p;
+	}
+	*list_add(&f->pairs, f->arena) = key;
+	return &f->pairs.at[f->pairs.n - 1];
+}
+
+static void pair_count(struct found *f, const struct timing *t, const struct timing *u)
+{
+	double measured = log(t->p->row->time_s / u->p->row->time_s);
+	bool alike = measured * log(t->p->time_s / u->p->time_s) > 0;
+	struct ways_pairs *pairs;
 
 	if (fabs(measured) < APART)
 		return;
-	while (i < w->n &&
-	       !(same(w->pairs[i].platform, p->platform) &&
-	         same(w->pairs[i].collective, p->row->collective) &&
-	         same(w->pairs[i].first, first) && same(w->pairs[i].second, second)))
-		i++;
-	if (i == w->n)
-		w->pairs[w->n++] = (struct ways_pairs){
-			p->platform, p->row->collective, first, second, 0, 0};
-	if (measured * simulated > 0)
-		w->pairs[i].alike++;
+	pairs = counts_of(f, t, u);
+	if (same_run(t, u))
+		pairs->same_run++;
+	else if (!pairs->one_report && fabs(measured) < WAYS_NEAR)
+		*(alike ? &pairs->near_alike : &pairs->near_otherwise) += 1;
 	else
-		w->pairs[i].otherwise++;
+		*(alike ? &pairs->alike : &pairs->otherwise) += 1;
 }
 
-int ways_find(struct ways_pairs **out, const struct validation *v, struct arena *a)
+/* Counts two timings of a job: of two ways, or of one by two reports. */
+static void timings_compare(struct found *f, const struct timing *t,
+                            const struct timing *u)
 {
-	int64_t n;
-	const struct prediction *row = validation_rows(v, &n);
-	const char **way = arena_alloc(a, (size_t)n + 1, sizeof(*way));
-	struct ways w = {.pairs = arena_alloc(a, (size_t)n + 1, sizeof(*w.pairs))};
+	const struct measured *a = t->p->row, *b = u->p->row;
+	int order = strcmp(t->way, u->way);
 
-	for (int64_t i = 0; i < n; i++) {
-		if (isnan(row[i].time_s) || row[i].outlier)
-			continue;
-		way[i] = way_of(v, i, a);
-		for (int64_t k = 0; k < i; k++)
-			if (way[k] && !same(way[i], way[k]) &&
-			    same_job(&row[i], &row[k])) {
-				bool turn = strcmp(way[i], way[k]) < 0;
-				int64_t x = turn ? i : k, y = turn ? k : i;
-
-				pair_count(&w, &row[x], way[x], &row[y], way[y]);
-			}
-	}
-	*out = w.pairs;
-	return w.n;
+	if (order < 0)
+		pair_count(f, t, u);
+	else if (order > 0)
+		pair_count(f, u, t);
+	else if (!one_report(a, b))
+		*list_add(&f->apart, f->arena) = fabs(log(a->time_s / b->time_s));
 }
 
-static void row_fill(struct pen_table *t, struct arena *a, const struct ways_pairs *p)
+void ways_find(struct ways *out, const struct validation *v, struct arena *a)
+{
+	struct found f = {.arena = a};
+	struct timing *t;
+	int64_t n = timings(&t, v, a);
+
+	for (int64_t i = 0; i < n; i++)
+		for (int64_t k = 0; k < i; k++)
+			if (same_job(&t[i], &t[k]))
+				timings_compare(&f, &t[i], &t[k]);
+	*out = (struct ways){
+		.pairs = arena_alloc(a, (size_t)f.pairs.n + 1, sizeof(*out->pairs)),
+		.twice = f.apart.n,
+		.noise = stat_quantile(f.apart.at, (size_t)f.apart.n, 0.5)};
+	for (int of_two = 0; of_two < 2; of_two++)
+		for (int64_t i = 0; i < f.pairs.n; i++)
+			if (f.pairs.at[i].one_report == !of_two)
+				out->pairs[out->n++] = f.pairs.at[i];
+}
+
+/* --- tau --------------------------------------------------------------------------- */
+
+static double tau(int64_t alike, int64_t otherwise)
+{
+	if (!(alike + otherwise))
+		return NAN;
+	return (double)(alike - otherwise) / (double)(alike + otherwise);
+}
+
+double ways_tau(const struct ways_pairs *p)
+{
+	return tau(p->alike, p->otherwise);
+}
+
+double ways_tau_of_all(const struct ways_pairs *p)
+{
+	return tau(p->alike + p->near_alike,
+	           p->otherwise + p->near_otherwise + p->same_run);
+}
+
+void ways_add(struct ways_pairs *sum, const struct ways_pairs *p)
+{
+	sum->alike += p->alike;
+	sum->otherwise += p->otherwise;
+	sum->same_run += p->same_run;
+	sum->near_alike += p->near_alike;
+	sum->near_otherwise += p->near_otherwise;
+}
+
+/* --- words ------------------------------------------------------------------------- */
+
+static const char *tau_words(struct arena *a, double x)
+{
+	return isnan(x) ? "-" : arena_printf(a, "%.2f", x);
+}
+
+static void row_fill(struct pen_table *t, struct arena *a, const struct ways_pairs *p,
+                     const char *reports)
 {
 	const char **cell = words_row(t);
-	double pairs = (double)(p->alike + p->otherwise);
+	int64_t near = p->near_alike + p->near_otherwise,
+		order = p->alike + p->otherwise;
 
 	cell[0] = p->platform;
 	cell[1] = p->collective;
 	cell[2] = p->first;
 	cell[3] = p->second;
-	cell[4] = words_count(a, (size_t)pairs);
-	cell[5] = words_count(a, (size_t)p->alike);
-	cell[6] = arena_printf(a, "%.2f", (double)(p->alike - p->otherwise) / pairs);
+	cell[4] = reports;
+	cell[5] = words_count(a, (size_t)(order + near + p->same_run));
+	cell[6] = words_count(a, (size_t)p->same_run);
+	cell[7] = words_count(a, (size_t)near);
+	cell[8] = words_count(a, (size_t)order);
+	cell[9] = words_count(a, (size_t)p->alike);
+	cell[10] = tau_words(a, ways_tau(p));
+	cell[11] = tau_words(a, ways_tau_of_all(p));
+}
+
+static struct pen_table ways_table(const struct ways *w, struct arena *a)
+{
+	static const char *const head[] = {"platform", "collective",   "one way",
+	                                   "another",  "reports",      "pairs",
+	                                   "same run", "near",         "order",
+	                                   "alike",    "tau of these", "tau of all"};
+	struct pen_table t = words_table(a, "Ways of one job in their order",
+	                                 "lllllrrrrrrr", head, (size_t)w->n + 2);
+	struct ways_pairs one = {"all", "", "", "", true, 0, 0, 0, 0, 0}, all = one;
+
+	for (int64_t i = 0; i < w->n; i++) {
+		const struct ways_pairs *p = &w->pairs[i];
+
+		row_fill(&t, a, p, p->one_report ? "one" : "two");
+		ways_add(&all, p);
+		if (p->one_report)
+			ways_add(&one, p);
+	}
+	if (w->pairs[0].one_report)
+		row_fill(&t, a, &one, "one");
+	row_fill(&t, a, &all, "");
+	return t;
 }
 
 void ways_words(const struct pen *pen, const struct validation *v)
 {
-	static const char *const head[] = {"platform", "collective", "one way",
-	                                   "another",  "pairs",      "ordered alike",
-	                                   "tau"};
-	struct ways_pairs *pairs, all = {"all", "", "", "", 0, 0};
-	int n = ways_find(&pairs, v, pen->arena);
-	struct pen_table t = words_table(pen->arena, "Ways of one job in their order",
-	                                 "llllrrr", head, (size_t)n + 1);
+	struct ways w;
+	struct pen_table t;
 
-	if (!n)
+	ways_find(&w, v, pen->arena);
+	if (!w.n)
 		return;
-	for (int i = 0; i < n; i++) {
-		row_fill(&t, pen->arena, &pairs[i]);
-		all.alike += pairs[i].alike;
-		all.otherwise += pairs[i].otherwise;
-	}
-	row_fill(&t, pen->arena, &all);
+	t = ways_table(&w, pen->arena);
 	pen->heading(pen, 2, "Order of ways");
 	pen->paragraph(
 		pen, "Where one job was measured in several ways, by other callers or "
 		     "with a forced algorithm, each two are ordered by measured and "
-		     "by simulated times. Kendall's tau is the pairs ordered alike "
-		     "less the others, over both; times within 1 % have no order.");
+		     "by simulated times. A job is a collective of some bytes on some "
+		     "devices, in place or not; times within 1 % are no pair.");
+	pen->paragraph(
+		pen, "Two kinds of pairs have no order. Of the same run, the model "
+		     "picks for one way what the other forces, so its times are "
+		     "equal: one way measured twice, if the library picked the same. "
+		     "Near are two reports that differ by less than 4 %, as reports "
+		     "of one way do. Kendall's tau is the others' pairs ordered alike "
+		     "less those that are not, over both. The last column is that of "
+		     "all pairs, where equal times are an order that was missed.");
+	if (w.twice)
+		pen->paragraph(pen,
+		               arena_printf(pen->arena,
+		                            "Here two reports of one way of one job "
+		                            "differ by %.1f %% in the median of %lld.",
+		                            100 * expm1(w.noise), (long long)w.twice));
 	pen->table(pen, &t);
 }

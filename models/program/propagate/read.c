@@ -420,6 +420,26 @@ static enum status read_results(struct reading *r)
 	return OK;
 }
 
+/* The text says how many devices run it, in its head, and so do its shardings. */
+static enum status check_devices(struct reading *r)
+{
+	const struct mesh *mesh = &r->s->mesh;
+
+	if (!mesh->naxes || r->p->counted || mesh->ndevices == r->p->ndevices)
+		return OK;
+	if (mesh->ndevices > r->p->ndevices)
+		return error_set(r->e, E_TYPE, place(r),
+		                 "shardings over %d devices, expected at most %d, the "
+		                 "partitions of the module",
+		                 (int)mesh->ndevices, (int)r->p->ndevices);
+	program_warn(
+		r->p, 0,
+		"the module is said to run on %d devices, and its mesh has %d: it is "
+		"taken to run on these",
+		(int)r->p->ndevices, (int)mesh->ndevices);
+	return OK;
+}
+
 enum status shardings_read(struct shardings *out, struct arena *a, struct program *p,
                            struct error *e)
 {
@@ -437,6 +457,8 @@ enum status shardings_read(struct shardings *out, struct arena *a, struct progra
 		guess_mesh(&r);
 	if (!out->mesh.ndevices)
 		out->mesh.ndevices = 1;
+	if (check_devices(&r) != OK)
+		return e->code;
 	for (int64_t i = 0; i < p->op.n; i++)
 		if ((out->manual[i] >= 0 ? read_manual(&r, &p->op.at[i], out->manual[i])
 		                         : read_op(&r, &p->op.at[i])) != OK)

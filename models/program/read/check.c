@@ -171,6 +171,28 @@ static bool check_dims(const struct checked *c)
 	}
 }
 
+/* An all-to-all of one array cuts its dimension into a part for each device of a group. */
+static bool check_parts(const struct checked *c)
+{
+	const struct collective_attr *a = c->op->as.collective;
+	const struct ints dims = c->op->dims;
+	int64_t parts = a->groups >= 0 ? c->p->groups.at[a->groups].size : 0, size;
+
+	if (c->op->noperands != 1 || dims.n != 1 || parts < 1)
+		return true;
+	if (!are_dims(dims, operand(c, 0)->rank))
+		return bad(c, "no such dimension");
+	size = operand(c, 0)->dim[dims.at[0]];
+	if (size % parts == 0)
+		return true;
+	scan_fail_at(
+		&c->b->s, c->pos, E_TYPE,
+		"all-to-all: dimension %lld has %lld elements, expected a multiple "
+		"of %lld, the devices of a group",
+		(long long)dims.at[0], (long long)size, (long long)parts);
+	return false;
+}
+
 static bool check_collective(const struct checked *c)
 {
 	const struct collective_attr *a = c->op->as.collective;
@@ -182,6 +204,8 @@ static bool check_collective(const struct checked *c)
 		return bad(c, "expected an operand");
 	if (permute && a->groups >= 0)
 		return bad(c, "expected source_target_pairs");
+	if (c->op->code == HLO_ALL_TO_ALL)
+		return check_parts(c);
 	return c->op->code != HLO_ALL_GATHER ||
 	       are_dims(c->op->dims, operand(c, 0)->rank) || bad(c, "no such dimension");
 }

@@ -334,6 +334,7 @@ static void count_devices(struct build *b)
 			n = said > n ? said : n;
 		}
 		p->partitions = n < 1 ? 1 : (int32_t)n;
+		p->counted = true;
 	}
 	p->ndevices = p->partitions;
 	if (p->replicas <= MESH_DEVICES_MAX / p->partitions)

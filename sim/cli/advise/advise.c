@@ -102,7 +102,8 @@ static struct bench *open_bench(struct session *s, int32_t needs, struct error *
 	new->spec = spec;
 	bench_init(&new->bench, platform ? platform->machine : NULL);
 	if (platform)
-		command_note(platform->machine->name, platform->machine->note);
+		command_machine_notes(platform->machine, &o->library, spec, o->set.at,
+		                      o->set.n);
 	*list_add(&s->opened, s->arena) = new;
 	return &new->bench;
 }

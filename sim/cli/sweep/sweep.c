@@ -169,6 +169,27 @@ static void note_machines(const struct sweep *s)
 	}
 }
 
+/* Tells what nothing reads of the machines, what several say once. */
+static void note_unread(const struct sweep *s)
+{
+	struct text all = {0};
+
+	for (int p = 0; p < s->nplatforms; p++) {
+		const char *line = s->known[p].unread, *end;
+
+		for (; *line; line = end) {
+			size_t n;
+
+			end = strchr(line, '\n') + 1;
+			n = (size_t)(end - line);
+			if (!all.s || !memmem(all.s, all.length, line, n))
+				text_printf(&all, "%.*s", (int)n, line);
+		}
+	}
+	command_notes(all.s);
+	text_free(&all);
+}
+
 static int run_request(struct options *o, struct arena *a)
 {
 	struct sweep_request request = o->asked.request;
@@ -184,6 +205,7 @@ static int run_request(struct options *o, struct arena *a)
 		sweep_setup(&s, &request, a, &e);
 	if (e.code == OK) {
 		note_machines(&s);
+		note_unread(&s);
 		return sweep_into(&s, o, &request, out, a, store);
 	}
 	if (store && store_damage(store)) {
