@@ -170,9 +170,10 @@ static enum status spread(const int32_t **out, struct table_reader *r, int64_t r
 	return OK;
 }
 
+/* The arena of the table holds it, as errors name it. */
 static const char *model_path(struct table_reader *r, int64_t row)
 {
-	const char *path = sheet_path(&r->sheet, row, MODEL, r->scratch);
+	const char *path = sheet_path(&r->sheet, row, MODEL, r->arena);
 
 	if (!path)
 		error_set(r->error, E_SYNTAX, sheet_where(&r->sheet, row, MODEL),
