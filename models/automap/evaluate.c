@@ -156,79 +156,104 @@ static bool unpacks(const struct graph_value *v, const struct cuts *from,
 	return false;
 }
 
-static void add_collective(struct evaluator *e, const struct cutting *c,
-                           struct evaluation *out, const struct transfer_step *s,
-                           enum op op, const struct cuts *from, const struct cuts *to)
+static void add_part(struct evaluator *e, int32_t step, struct reshard_part part,
+                     struct evaluation *out)
 {
-	const struct graph_value *v = &c->graph->value.at[s->value];
-	struct collective_ask ask = {.op = op, .from = *from, .to = *to, .axes = s->axes};
-	int count = count_of(op);
-	double s_one, times = times_of(e, s);
+	double times = times_of(e, &e->lowered.step.at[step]);
+	int count = count_of(part.op);
 
-	ask.bytes = v->bytes / (double)cuts_all(from, c->size);
-	ask.unpack = op == OP_ALL_GATHER && unpacks(v, from, to, c->size);
-	if (count >= 0) {
-		out->count[count] += times;
-		out->bytes[count] += times * ask.bytes;
-	}
-	if (!e->tariff)
+	*list_add(&e->moved, e->lowered.arena) =
+		(struct moved){step, part.op, times, part.s};
+	if (count < 0)
 		return;
-	s_one = times * e->tariff->collective(e->tariff->self, &ask);
-	out->communication_s += s_one;
-	if (count >= 0)
-		out->time_s[count] += s_one;
+	out->count[count] += times;
+	out->bytes[count] += times * part.bytes;
+}
+
+static void add_hop(struct evaluator *e, const struct cutting *c, int32_t step,
+                    const struct hop *hop, struct evaluation *out)
+{
+	const struct transfer_step *s = &e->lowered.step.at[step];
+	const struct graph_value *v = &c->graph->value.at[s->value];
+	struct collective_ask ask = {
+		.op = hop->op, .from = hop->from, .to = hop->to, .axes = s->axes};
+	double seconds = 0;
+
+	ask.bytes = v->bytes / (double)cuts_all(&hop->from, c->size);
+	ask.unpack =
+		hop->op == OP_ALL_GATHER && unpacks(v, &hop->from, &hop->to, c->size);
+	if (e->tariff)
+		seconds = e->tariff->collective(e->tariff->self, &ask);
+	add_part(e, step, (struct reshard_part){hop->op, ask.bytes, seconds}, out);
 }
 
 /* Adds a change of layout as it is planned; false where nobody plans it. */
-static bool add_planned(struct evaluator *e, const struct transfer_step *s,
-                        struct evaluation *out)
+static bool add_planned(struct evaluator *e, int32_t step, struct evaluation *out)
 {
+	const struct transfer_step *s = &e->lowered.step.at[step];
 	const struct cut_prices *t = e->tariff;
-	const struct reshard_cost *cost =
+	const struct planned_reshard *cost =
 		t && t->reshard ? t->reshard(t->self, e->graph->value.at[s->value].type,
 	                                     &s->from, &s->to)
 				: NULL;
-	double times = times_of(e, s);
 
-	for (int k = 0; cost && k < cost->n; k++) {
-		const struct reshard_part *p = &cost->part[k];
-
-		out->communication_s += times * p->s;
-		if (p->count < 0)
-			continue;
-		out->count[p->count] += times;
-		out->bytes[p->count] += times * p->bytes;
-		out->time_s[p->count] += times * p->s;
-	}
+	for (int k = 0; cost && k < cost->n; k++)
+		add_part(e, step, cost->part[k], out);
 	return cost;
 }
 
-static void add_exchange(struct evaluator *e, const struct cutting *c,
-                         struct evaluation *out, const struct transfer_step *s)
+static void add_transfer(struct evaluator *e, const struct cutting *c, int32_t step,
+                         struct evaluation *out)
 {
-	struct hop hop[HOPS_MAX];
-	int n = reshard_hops(hop, &s->from, &s->to);
+	const struct transfer_step *s = &e->lowered.step.at[step];
+	struct hop hop[HOPS_MAX] = {{s->op, s->from, s->to}};
+	int n = s->op == OP_EXCHANGE ? reshard_hops(hop, &s->from, &s->to) : 1;
 
-	if (n > 1 && add_planned(e, s, out))
+	if (n > 1 && add_planned(e, step, out))
 		return;
 	for (int k = 0; k < n; k++)
-		add_collective(e, c, out, s, hop[k].op, &hop[k].from, &hop[k].to);
+		add_hop(e, c, step, &hop[k], out);
+}
+
+/* Adds up the seconds of the parts of a change from the first one on; returns them. */
+static double add_seconds(struct evaluator *e, int64_t first, struct evaluation *out)
+{
+	struct moved *talks = NULL;
+	double sum = 0;
+
+	for (int64_t k = first; k < e->moved.n && !talks; k++)
+		if (op_communicates(e->moved.at[k].op))
+			talks = &e->moved.at[k];
+	for (int64_t k = first; k < e->moved.n && talks; k++) {
+		struct moved *m = &e->moved.at[k];
+
+		if (op_communicates(m->op))
+			continue;
+		talks->s += m->s;
+		m->s = 0;
+	}
+	for (int64_t k = first; k < e->moved.n; k++) {
+		const struct moved *m = &e->moved.at[k];
+		int count = count_of(m->op);
+		double s = m->times * m->s;
+
+		sum += s;
+		*(talks ? &out->communication_s : &out->compute_s) += s;
+		if (count >= 0)
+			out->time_s[count] += s;
+	}
+	return sum;
 }
 
 static void add_steps(struct evaluator *e, const struct cutting *c,
                       struct evaluation *out)
 {
-	e->moved_s.n = 0;
-	for (int64_t i = 0; i < e->lowered.step.n; i++) {
-		const struct transfer_step *s = &e->lowered.step.at[i];
-		double before_s = out->communication_s;
+	e->moved.n = e->moved_s.n = 0;
+	for (int32_t i = 0; i < e->lowered.step.n; i++) {
+		int64_t first = e->moved.n;
 
-		if (s->op == OP_EXCHANGE)
-			add_exchange(e, c, out, s);
-		else
-			add_collective(e, c, out, s, s->op, &s->from, &s->to);
-		*list_add(&e->moved_s, e->lowered.arena) =
-			out->communication_s - before_s;
+		add_transfer(e, c, i, out);
+		*list_add(&e->moved_s, e->lowered.arena) = add_seconds(e, first, out);
 	}
 }
 
@@ -261,9 +286,8 @@ static double in_memory(double bytes)
 	return bytes < KERNEL_FREE_BYTES ? 0 : bytes;
 }
 
-/* The kernel as one device runs it. */
-static struct compute_ask part_of(const struct evaluator *e, const struct cutting *c,
-                                  const struct graph_kernel *k)
+struct compute_ask evaluated_kernel(const struct evaluator *e, const struct cutting *c,
+                                    const struct graph_kernel *k)
 {
 	const struct graph *g = c->graph;
 	const struct graph_op *o = &g->op.at[k->op];
@@ -313,7 +337,7 @@ static void add_kernels(struct evaluator *e, const struct cutting *c,
 
 	memset(e->op_s, 0, (size_t)g->op.n * sizeof(*e->op_s));
 	for (int64_t i = 0; i < g->kernel.n; i++) {
-		struct compute_ask ask = part_of(e, c, &g->kernel.at[i]);
+		struct compute_ask ask = evaluated_kernel(e, c, &g->kernel.at[i]);
 		int32_t op = g->kernel.at[i].op;
 		double s = e->tariff->kernel(e->tariff->self, &ask);
 
@@ -438,7 +462,7 @@ struct evaluation evaluate(struct evaluator *e, const struct cutting *c)
 		add_kernels(e, c, &out);
 	out.step_s = out.compute_s + out.communication_s;
 	if (e->overlap && e->tariff && out.communication_s > 0)
-		out.step_s = evaluation_overlapped_s(e, c);
+		out.step_s = evaluation_overlapped_s(e, c, NULL);
 	note_live(e, c, &out);
 	out.peak_bytes += out.params_bytes + peak_of(e);
 	return out;

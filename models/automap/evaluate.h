@@ -32,13 +32,13 @@ struct collective_ask {
 	bool unpack; /* a gathered array has to be put together (planner/planner.h) */
 };
 
-/* A step of a planned reshard. */
+/* A step of a reshard, as of a plan. */
 struct reshard_part {
-	int count; /* COUNT_*; -1: it is none of these */
-	double bytes, s;
+	enum op op;
+	double bytes, s; /* on a device before it */
 };
 
-struct reshard_cost {
+struct planned_reshard {
 	int n;
 	const struct reshard_part *part;
 };
@@ -51,17 +51,31 @@ struct cut_prices {
 	double (*kernel)(void *self, const struct compute_ask *ask);
 	/* Which stream takes collectives over axes whose bits are set (program/timeline.h). */
 	int (*stream)(void *self, unsigned axes);
-	const struct reshard_cost *(*reshard)(void *self, const struct value_type *type,
-	                                      const struct cuts *from,
-	                                      const struct cuts *to);
+	const struct planned_reshard *(*reshard)(void *self,
+	                                         const struct value_type *type,
+	                                         const struct cuts *from,
+	                                         const struct cuts *to);
 	void *self;
+};
+
+/*
+ * What a device does for a change of layout, or for a sum: a collective or a local pass. Of several
+ * parts of one change the first collective takes the time of the local passes, too, which have none.
+ */
+struct moved {
+	int32_t step; /* of lowered.step; its parts follow each other */
+	enum op op;
+	double times, s; /* how often, and the seconds of once */
 };
 
 struct evaluation {
 	double count[COUNTS];
 	double bytes[COUNTS];  /* on a device, before each; reductions too */
 	double time_s[COUNTS]; /* of communication_s */
-	/* step_s 0: nothing is priced. Where collectives overlap it is less than the sum. */
+	/*
+	 * step_s 0: nothing is priced. Where collectives overlap it is less than the sum.
+	 * compute_s has slices that stand alone.
+	 */
 	double step_s, compute_s, communication_s;
 	bool unknown; /* some kernel's time is not known, and is left out */
 	double params_bytes, peak_bytes;
@@ -84,6 +98,8 @@ struct evaluator {
 	bool overlap;
 	int32_t *next_instance; /* [values] of the first layer: the second's; -1: it has none */
 	double *op_s;           /* [ops] of its kernels in one layer */
+	/* Of what was evaluated last. */
+	LIST(struct moved) moved;
 	LIST(double) moved_s; /* of each of lowered.step, in all */
 	int64_t evaluations;
 };
@@ -106,8 +122,16 @@ void evaluator_repeat(struct evaluator *e, struct arena *a, double micro_batches
  */
 void evaluator_overlap(struct evaluator *e, struct arena *a);
 
-/* Returns the seconds of what was evaluated last, so: for evaluate(). */
-double evaluation_overlapped_s(const struct evaluator *e, const struct cutting *c);
+/*
+ * Returns the seconds of what was evaluated last, so: for evaluate(). Adds how long kernels wait
+ * for collectives over the axes whose bits are set to exposed_s[bits]; NULL: nowhere.
+ */
+double evaluation_overlapped_s(const struct evaluator *e, const struct cutting *c,
+                               double *exposed_s);
+
+/* Returns a kernel as one device runs it in what was evaluated last. */
+struct compute_ask evaluated_kernel(const struct evaluator *e, const struct cutting *c,
+                                    const struct graph_kernel *k);
 
 /* Evaluates cuts; the steps are in e->lowered until the next time. */
 struct evaluation evaluate(struct evaluator *e, const struct cutting *c);

@@ -23,6 +23,7 @@ struct laid {
 	struct flat flat;
 	LIST(struct timed_step) step;
 	LIST(struct timeline_fact) fact;
+	LIST(uint8_t) axes; /* of a step whose waiting counts, over which it talks */
 	int32_t *at;    /* [values] the flat value that it is by now; -1: not made */
 	int32_t *moved; /* [transfer steps] what it makes; -1: not yet */
 	int32_t *first_of,
@@ -64,7 +65,7 @@ static void add_input(struct laid *r, int32_t value)
 
 /* Adds a step without operands that makes so many values; returns the first of these. */
 static int32_t add_step(struct laid *r, struct timed_step timed,
-                        struct timeline_fact fact, int32_t nout)
+                        struct timeline_fact fact, uint8_t axes, int32_t nout)
 {
 	int32_t first = (int32_t)r->flat.value.n, step = (int32_t)r->flat.step.n;
 
@@ -75,6 +76,7 @@ static int32_t add_step(struct laid *r, struct timed_step timed,
 	                           .times = 1};
 	*list_add(&r->step, r->a) = timed;
 	*list_add(&r->fact, r->a) = fact;
+	*list_add(&r->axes, r->a) = axes;
 	for (int32_t i = 0; i < nout; i++)
 		*list_add(&r->flat.value, r->a) = (struct flat_value){.step = step};
 	return first;
@@ -105,25 +107,6 @@ static int32_t layer_here(const struct laid *r, int32_t op)
 	return of->run.at[run].first + instance + r->copy;
 }
 
-static bool is_local(const struct transfer_step *s)
-{
-	struct hop hop[HOPS_MAX];
-
-	return s->op == OP_EXCHANGE && reshard_hops(hop, &s->from, &s->to) == 1 &&
-	       hop[0].op == OP_SLICE;
-}
-
-/* Axes over which devices talk. */
-static unsigned axes_of(const struct transfer_step *s)
-{
-	unsigned axes = s->axes;
-
-	for (int i = 0; i < s->from.n; i++)
-		if (cuts_at(&s->to, s->from.axis[i]) != s->from.at[i])
-			axes |= 1u << s->from.axis[i];
-	return axes;
-}
-
 /* `op` is that in front of which, or behind which it runs; -1: it is behind the last one. */
 static void add_transfer(struct laid *r, int32_t number, int32_t op)
 {
@@ -131,20 +114,21 @@ static void add_transfer(struct laid *r, int32_t number, int32_t op)
 	const struct cut_prices *t = r->e->tariff;
 	const struct graph_value *v = &r->g->value.at[s->value];
 	bool each = op >= 0 && s->weight == r->weight;
+	bool counts = !(r->more > 0) || (r->weight == r->more && r->copy == COPIES);
 	double seconds = r->e->moved_s.at[number] / (each ? r->weight : 1);
 	int32_t from = value_here(r, s->value), made;
+	uint8_t axes = transfer_axes(s);
 
 	/* What is common to all layers moves once. */
 	if (!each && r->copy > 0)
 		return;
 	made = add_step(
 		r,
-		(struct timed_step){
-			seconds,
-			(int8_t)(is_local(s) ? -1 : t->stream(t->self, axes_of(s)))},
-		(struct timeline_fact){is_local(s), op < 0 ? -1 : layer_here(r, op),
+		(struct timed_step){seconds,
+	                            (int8_t)(axes ? t->stream(t->self, axes) : -1)},
+		(struct timeline_fact){!axes, op < 0 ? -1 : layer_here(r, op),
 	                               v->bytes / (double)cuts_all(&s->to, r->c->size)},
-		1);
+		counts ? axes : 0, 1);
 	add_input(r, from);
 	if (s->op == OP_EXCHANGE)
 		r->moved[number] = made;
@@ -195,7 +179,7 @@ static void add_op(struct laid *r, int32_t op)
 
 	add_transfers(r, op, false);
 	made = add_step(r, (struct timed_step){r->e->op_s[op], -1},
-	                (struct timeline_fact){op_forms(r->g, o), -1, 0}, o->nout);
+	                (struct timeline_fact){op_forms(r->g, o), -1, 0}, 0, o->nout);
 	for (int32_t t = 0; t < o->nin; t++)
 		add_input(r, operand(r, op, t));
 	for (int32_t t = 0; t < o->nout; t++)
@@ -259,8 +243,12 @@ static void add_arguments(struct laid *r)
 	}
 }
 
-/* Seconds with one copy more of the stretches that stand for `more` layers; 0: of none. */
-static double run_line(const struct evaluator *e, const struct cutting *c, double more)
+/*
+ * Seconds with one copy more of the stretches that stand for `more` layers; 0: of none. How long
+ * kernels wait for collectives, of that copy or else of all, is added to exposed_s so many times.
+ */
+static double run_line(const struct evaluator *e, const struct cutting *c, double more,
+                       double *exposed_s, double times)
 {
 	struct laid r = {.e = e, .c = c, .g = e->graph, .a = arena_new(), .more = more};
 	struct timeline line;
@@ -276,14 +264,18 @@ static double run_line(const struct evaluator *e, const struct cutting *c, doubl
 	timeline_run(&line, r.a,
 	             &(struct timeline_ask){NULL, &r.flat, r.step.at, OVERLAP_ASYNC, 1,
 	                                    r.fact.at});
+	for (int64_t i = 0; i < r.axes.n && exposed_s; i++)
+		if (r.axes.at[i])
+			exposed_s[r.axes.at[i]] += times * line.exposed[i];
 	arena_free(r.a);
 	return line.s;
 }
 
-double evaluation_overlapped_s(const struct evaluator *e, const struct cutting *c)
+double evaluation_overlapped_s(const struct evaluator *e, const struct cutting *c,
+                               double *exposed_s)
 {
 	const struct graph *g = e->graph;
-	double least = run_line(e, c, 0), s = least;
+	double least = run_line(e, c, 0, exposed_s, 1), s = least;
 
 	/* Stretches of equally many layers together, each number once. */
 	for (int32_t i = 0, last; i < g->op.n; i = last + 1) {
@@ -294,7 +286,8 @@ double evaluation_overlapped_s(const struct evaluator *e, const struct cutting *
 		for (int32_t k = 0; k < i && !known; k++)
 			known = g->op.at[k].weight == n;
 		if (!known)
-			s += (n - COPIES) * (run_line(e, c, n) - least);
+			s += (n - COPIES) *
+			     (run_line(e, c, n, exposed_s, n - COPIES) - least);
 	}
 	return s;
 }

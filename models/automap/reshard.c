@@ -133,3 +133,19 @@ int reshard_hops(struct hop *out, const struct cuts *from, const struct cuts *to
 	}
 	return n;
 }
+
+uint8_t transfer_axes(const struct transfer_step *s)
+{
+	struct hop hop[HOPS_MAX];
+	uint8_t axes = s->axes;
+	int n = s->op == OP_EXCHANGE ? reshard_hops(hop, &s->from, &s->to) : 0;
+
+	for (int k = 0; k < n; k++)
+		for (int i = 0; i < hop[k].from.n; i++) {
+			int axis = hop[k].from.axis[i];
+
+			if (cuts_at(&hop[k].to, axis) != hop[k].from.at[i])
+				axes |= (uint8_t)(1 << axis);
+		}
+	return axes;
+}

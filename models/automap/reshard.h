@@ -18,4 +18,7 @@ struct hop {
 /* Stores the steps and returns how many there are; 0 where both forms are equal. */
 int reshard_hops(struct hop *out, const struct cuts *from, const struct cuts *to);
 
+/* Returns the bits of the axes over which devices talk in a step; 0: each has what it needs. */
+uint8_t transfer_axes(const struct transfer_step *s);
+
 #endif

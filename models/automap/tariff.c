@@ -1,5 +1,6 @@
 #include "automap/tariff.h"
 
+#include "automap/change.h"
 #include "base/keys.h"
 #include "collective/local.h"
 #include "cost/compute.h"
@@ -26,7 +27,7 @@ struct machine_tariff {
 	const struct planner *planner;
 	struct model *model; /* NULL: not asked yet */
 	struct keys changes;
-	LIST(const struct reshard_cost *) cost; /* by the number of the change */
+	LIST(const struct planned_reshard *) cost; /* by the number of the change */
 };
 
 struct machine_tariff *machine_tariff_new(const struct machine *m,
@@ -162,16 +163,6 @@ static double collective_s(void *self, const struct collective_ask *ask)
 
 /* --- planned changes of layout ---------------------------------------------------- */
 
-static struct layout layout_of(const struct cuts *c, const struct mesh *mesh, int rank)
-{
-	struct layout l = layout_replicated(rank);
-
-	for (int i = 0; i < c->n; i++)
-		layout_append(&l, c->at[i],
-		              (struct part){c->axis[i], 1, mesh->axis[c->axis[i]].size});
-	return l;
-}
-
 /* The seconds of each step; false if the machine cannot run one. */
 static bool fill_seconds(struct machine_tariff *t, const struct plan *plan,
                          struct reshard_part *part)
@@ -189,57 +180,56 @@ static bool fill_seconds(struct machine_tariff *t, const struct plan *plan,
 	return s >= 0;
 }
 
-/* NULL where the planner has no plan, and for types and ranks that no problem has. */
-static const struct reshard_cost *plan_change(struct machine_tariff *t,
-                                              const struct value_type *type,
-                                              const struct cuts *from,
-                                              const struct cuts *to)
+const struct plan *machine_tariff_plan(struct machine_tariff *t, struct arena *a,
+                                       const struct problem *p)
+{
+	struct prices prices = prices_of(t);
+	struct text why = {0};
+	struct plan *plan;
+	bool good = planner_run(t->planner, &plan, p, &prices, a, &why) == ANSWER_PLAN;
+
+	text_free(&why);
+	return good ? plan : NULL;
+}
+
+/* NULL where the planner has no plan, and for types that no problem has. */
+static const struct planned_reshard *plan_change(struct machine_tariff *t,
+                                                 const struct value_type *type,
+                                                 const struct cuts *from,
+                                                 const struct cuts *to)
 {
 	struct arena *a = arena_new();
-	struct prices prices = prices_of(t);
-	struct problem p = {.arena = a,
-	                    .array = {.dtype = type->dtype, .shape.rank = type->rank},
-	                    .mesh = t->problem.mesh,
-	                    .to_mesh = t->problem.mesh,
-	                    .ndevices = t->problem.mesh.ndevices,
-	                    .same_devices = true,
-	                    .platform = t->place.platform,
-	                    .memory_limit_bytes = -1,
-	                    .vocabulary = VOCABULARY_ANY};
-	struct reshard_cost *out = NULL;
+	struct problem p;
+	struct planned_reshard *out = NULL;
 	struct reshard_part *part;
-	struct plan *plan = NULL;
-	struct text why = {0};
+	const struct plan *plan;
 
-	for (int d = 0; d < type->rank && type->rank <= RANK_MAX; d++)
-		p.array.shape.dim[d] = type->dim[d];
-	if (type->rank > RANK_MAX || !type->dtype->bits)
+	if (!type->dtype->bits)
 		goto done;
-	p.from = layout_of(from, &p.mesh, type->rank);
-	p.to = layout_of(to, &p.mesh, type->rank);
-	problem_finish(&p);
-	if (planner_run(t->planner, &plan, &p, &prices, a, &why) != ANSWER_PLAN)
+	change_problem(&p, a, &t->problem.mesh, t->place.platform, type, from, to, 0);
+	plan = machine_tariff_plan(t, a, &p);
+	if (!plan)
 		goto done;
 	out = arena_alloc(t->arena, 1, sizeof(*out));
 	part = arena_alloc(t->arena, (size_t)plan->nsteps + 1, sizeof(*part));
-	*out = (struct reshard_cost){plan->nsteps, part};
+	*out = (struct planned_reshard){plan->nsteps, part};
 	for (int i = 0; i < plan->nsteps; i++)
 		part[i] = (struct reshard_part){
-			count_of(plan->step[i].op),
+			plan->step[i].op,
 			(double)dtype_bytes(type->dtype,
 		                            shape_elements(&plan->step[i].before_local)),
 			0};
 	if (!fill_seconds(t, plan, part))
 		out = NULL;
 done:
-	text_free(&why);
 	arena_free(a);
 	return out;
 }
 
 /* Remembered by element, shape and forms. */
-static const struct reshard_cost *reshard(void *self, const struct value_type *type,
-                                          const struct cuts *from, const struct cuts *to)
+static const struct planned_reshard *reshard(void *self, const struct value_type *type,
+                                             const struct cuts *from,
+                                             const struct cuts *to)
 {
 	struct machine_tariff *t = self;
 	struct {
@@ -250,8 +240,6 @@ static const struct reshard_cost *reshard(void *self, const struct value_type *t
 	bool fresh;
 	int32_t number;
 
-	if (type->rank > RANK_MAX)
-		return NULL;
 	memset(&key, 0, sizeof(key));
 	key.dtype = type->dtype;
 	key.rank = type->rank;

@@ -29,6 +29,10 @@ void machine_tariff_free(struct machine_tariff *t); /* or NULL */
 /* Returns its prices; `self` is the tariff. */
 struct cut_prices machine_tariff_prices(struct machine_tariff *t);
 
+/* Returns how its planner solves a problem on its mesh; NULL: it does not. All is the arena's. */
+const struct plan *machine_tariff_plan(struct machine_tariff *t, struct arena *a,
+                                       const struct problem *p);
+
 /*
  * What no sharding of so many devices is faster than: all matmuls at full rate, in equal parts, those
  * of the passes as often as there are micro batches.

@@ -71,9 +71,8 @@ struct step_facts {
 	 * another micro batch; 0 without moe.overlap.
 	 */
 	double paired;
-	/* Of one device: 6 flops per parameter and token, and attention (facts as below). */
-	double model_flops;
-	double params; /* parameters of the whole model, all experts counted */
+	double model_flops; /* of one device: its share of step_model_flops() */
+	double params;      /* parameters of the whole model, all experts counted */
 	/*
 	 * Idle time of the pipeline, as a share of the time of all micro batches: (stages -
 	 * 1) / (interleave x micro batches), of the layers' part of the flops.
@@ -84,10 +83,15 @@ struct step_facts {
 };
 
 /*
+ * Returns the flops of a step of train.global_batch sequences that is computed as the model says: 6 x
+ * (parameters that a token goes through, without the embedding of the input) x tokens + 12 x layers x
+ * heads x head_dim x seq x tokens, nothing halved or counted twice (MaxText's and Megatron's count).
+ */
+double step_model_flops(const struct architecture *m);
+
+/*
  * Appends the text of the program. Where model and degrees do not go together, `why` gets
- * the reason and the answer is false. `model_flops` are 6 x (parameters that a token goes
- * through, without the embedding of the input) x tokens + 12 x layers x heads x head_dim x seq x
- * tokens, nothing halved or counted twice (MaxText's and Megatron's count).
+ * the reason and the answer is false.
  */
 bool step_text(struct text *out, struct step_facts *facts, const struct architecture *m,
                const struct step_degrees *d, struct text *why);

@@ -101,7 +101,7 @@ START_TEST(changes_cost_what_plans_do)
 		struct machine_tariff *t =
 			machine_tariff_new(m, shared, &mesh, NULL, planner);
 		struct cut_prices prices = machine_tariff_prices(t);
-		const struct reshard_cost *cost =
+		const struct planned_reshard *cost =
 			prices.reshard(prices.self, &type, &from, &to);
 		double sum = 0;
 

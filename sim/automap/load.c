@@ -2,7 +2,9 @@
 
 #include "automap/train.h"
 #include "facts/model.h"
+#include "program/step.h"
 
+#include <math.h>
 #include <string.h>
 
 static bool is_yaml(const char *path)
@@ -22,14 +24,18 @@ static enum status read_step(struct automap_program *out, struct arena *a,
 	struct error inner = {0};
 
 	out->name = m->name;
+	out->tokens = (double)m->train.global_batch * (double)m->train.seq;
+	out->model_flops = step_model_flops(m);
 	if (!train_text(&out->text, m, &why))
 		error_set(e, E_TYPE, at, "%s", why.s);
 	text_free(&why);
 	if (e->code != OK)
 		return e->code;
 	if (program_of_text(&out->program, a, out->text.s, out->text.length, path,
-	                    &inner) == OK)
+	                    &inner) == OK) {
+		out->program.name = (struct span){m->name, (int32_t)strlen(m->name)};
 		return OK;
+	}
 	return error_set(e, inner.code, at, "its step is no program: %s", inner.text);
 }
 
@@ -68,6 +74,7 @@ static enum status load_model(struct automap_program *out, struct arena *a,
 static enum status load_program(struct automap_program *out, struct arena *a,
                                 const char *path, struct error *e)
 {
+	out->tokens = out->model_flops = NAN;
 	if (program_read(&out->program, a, path, e) != OK)
 		return e->code;
 	shardings_start(&out->given, a, &out->program);

@@ -13,6 +13,8 @@ struct automap_program {
 	struct program program;
 	struct graph graph;
 	struct shardings given; /* by the text; of a mesh without axes: none are */
+	/* Of a pass of the model, on all devices together; NaN: there is no model. */
+	double tokens, model_flops;
 };
 
 /*

@@ -17,17 +17,6 @@ enum search_kind automap_search_of(const char *name)
 	                                     : SEARCH_NONE;
 }
 
-bool automap_large_axes(struct mesh *out, const struct mesh *from)
-{
-	*out = *from;
-	out->naxes = 0;
-	for (int i = 0; i < from->naxes; i++)
-		if (from->axis[i].size > 1 && out->naxes < MESH_AXES_MAX)
-			out->axis[out->naxes++] = from->axis[i];
-	out->naxes += !out->naxes;
-	return out->naxes <= CUT_AXES;
-}
-
 bool automap_fits(const struct automap_ask *ask, const struct evaluation *e)
 {
 	return ask->memory_limit_bytes <= 0 || e->peak_bytes <= ask->memory_limit_bytes;

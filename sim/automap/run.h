@@ -89,12 +89,6 @@ static inline bool automap_stopped(const struct automap_ask *ask)
 /* Returns the name of an axis of what was found: of its cutting, which has none of one device. */
 const char *automap_axis(const struct automap_found *f, int axis);
 
-/*
- * Stores a mesh with its axes of several devices, or the first one where there are none; false: they
- * are too many.
- */
-bool automap_large_axes(struct mesh *out, const struct mesh *from);
-
 /* Returns whether it fits into the limit. */
 bool automap_fits(const struct automap_ask *ask, const struct evaluation *e);
 

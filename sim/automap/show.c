@@ -5,11 +5,7 @@
 #include "base/units.h"
 #include "measure/library.h"
 #include "notation/notation.h"
-#include "plan/plan_json.h"
 
-#include <jansson.h>
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct layout automap_layout(const struct automap_found *f, const struct graph *g,
@@ -38,8 +34,8 @@ struct layout automap_group_layout(const struct automap_found *f, const struct g
 }
 
 /* A layout in JAX's words; the arena's. */
-static const char *layout_text(struct arena *a, const struct automap_found *f,
-                               const struct graph *g, int32_t group)
+const char *automap_layout_text(struct arena *a, const struct automap_found *f,
+                                const struct graph *g, int32_t group)
 {
 	struct layout l = automap_group_layout(f, g, group);
 	const struct value_type *t = g->group.at[group].type;
@@ -144,8 +140,8 @@ static bool follows(struct arena *a, const struct automap_show *s, int32_t group
 	int32_t of = g->group.at[group].state_of;
 
 	return of >= 0 && g->group.at[of].type->rank == g->group.at[group].type->rank &&
-	       !strcmp(layout_text(a, &s->answer->best, g, of),
-	               layout_text(a, &s->answer->best, g, group));
+	       !strcmp(automap_layout_text(a, &s->answer->best, g, of),
+	               automap_layout_text(a, &s->answer->best, g, group));
 }
 
 /* What no argument says. */
@@ -210,7 +206,8 @@ static void add_shardings(struct text *out, struct arena *a,
 			text_printf(out, " x%-5d", (int)group->narguments);
 		else
 			text_printf(out, "       ");
-		text_printf(out, " %s\n", layout_text(a, &s->answer->best, g, i));
+		text_printf(out, " %s\n",
+		            automap_layout_text(a, &s->answer->best, g, i));
 	}
 	add_weights(out, g->weights);
 	if (following)
@@ -265,169 +262,4 @@ void automap_show_text(struct text *out, struct arena *a, const struct automap_s
 		            seen_words(s->ask, r));
 	add_second(out, s);
 	add_shardings(out, a, s);
-}
-
-/* --- JSON ------------------------------------------------------------------------- */
-
-static json_t *number(double x, bool known)
-{
-	if (!known)
-		return json_null();
-	return fabs(x) < 1e15 && x == floor(x) ? json_integer((json_int_t)x)
-	                                       : json_real(x);
-}
-
-static json_t *real(double x, bool known)
-{
-	return known ? json_real(x) : json_null();
-}
-
-static json_t *mesh_json(const struct mesh *m)
-{
-	json_t *out = json_array();
-
-	for (int i = 0; i < m->naxes; i++)
-		json_array_append_new(
-			out, json_pack("[s,i]", m->axis[i].name, (int)m->axis[i].size));
-	return out;
-}
-
-static json_t *order_json(const struct automap_found *f)
-{
-	json_t *out = json_array();
-
-	for (int32_t i = 0; i < f->mesh.ndevices; i++)
-		json_array_append_new(out, json_integer(f->device ? f->device[i] : i));
-	return out;
-}
-
-static json_t *shardings_json(struct arena *a, const struct automap_show *s)
-{
-	const struct graph *g = s->ask->graph;
-	json_t *out = json_object();
-
-	for (int32_t i = 0; i < g->group.n; i++) {
-		const struct graph_group *group = &g->group.at[i];
-		const char *layout = layout_text(a, &s->answer->best, g, i);
-
-		for (int32_t k = 0; k < group->narguments; k++) {
-			struct span name = argument_name(
-				g->program, g->argument.at[group->first_argument + k]);
-
-			json_object_set_new(
-				out, arena_strndup(a, name.at, (size_t)name.length),
-				json_string(layout));
-		}
-	}
-	return out;
-}
-
-static json_t *sums_json(const struct automap_found *f)
-{
-	json_t *out = json_array();
-
-	for (int i = 0; i < f->cutting->naxes; i++)
-		if (f->cutting->sums[i] >= 0)
-			json_array_append_new(out, json_pack("[s,i]", automap_axis(f, i),
-			                                     f->cutting->sums[i]));
-	return out;
-}
-
-static json_t *experts_json(const struct automap_found *f)
-{
-	json_t *out = json_array();
-
-	for (int i = 0; i < f->cutting->naxes; i++)
-		if (f->cutting->experts >> i & 1)
-			json_array_append_new(out, json_string(automap_axis(f, i)));
-	return out;
-}
-
-static json_t *whole_json(struct arena *a, const struct automap_show *s)
-{
-	json_t *out = json_array();
-	int64_t n;
-	const struct whole_values *whole =
-		automap_whole_values(&n, a, &s->answer->best, s->ask->graph, false);
-
-	for (int64_t i = 0; i < n; i++)
-		json_array_append_new(out, json_pack("[s,s,s]", whole[i].names,
-		                                     whole[i].axis, whole[i].what));
-	return out;
-}
-
-static json_t *collectives_json(const struct automap_show *s)
-{
-	const struct evaluation *e = &s->answer->best.e;
-	json_t *out = json_array();
-
-	for (int i = 0; i < COUNTS; i++)
-		if (e->count[i] > 0)
-			json_array_append_new(
-				out,
-				json_pack("{s:s,s:o,s:o,s:o}", "op", count_name(i),
-			                  "count", number(e->count[i], true),
-			                  "operand_bytes", number(e->bytes[i], true),
-			                  "time_s", real(e->time_s[i], s->platform)));
-	return out;
-}
-
-/* What is remarked on beside the answer, line by line. */
-static json_t *warnings_json(const struct automap_show *s)
-{
-	json_t *out = json_array();
-	struct text remarks = {0};
-
-	automap_remarks(&remarks, s);
-	for (size_t at = 0, n; at < remarks.length; at += n + 1) {
-		n = strcspn(remarks.s + at, "\n");
-		json_array_append_new(out, json_stringn(remarks.s + at, n));
-	}
-	text_free(&remarks);
-	return out;
-}
-
-void automap_show_json(struct text *out, struct arena *a, const struct automap_show *s)
-{
-	const struct automap_answer *r = s->answer;
-	const struct evaluation *e = &r->best.e;
-	bool timed = s->platform;
-	json_t *tactics = json_array(), *second = json_null(), *root;
-	char *text;
-
-	for (int i = 0; i < s->ask->ntactics; i++)
-		json_array_append_new(tactics, json_string(s->ask->tactic[i]));
-	if (r->second.cutting)
-		second = json_pack("{s:o,s:o,s:o,s:o,s:s}", "step_s",
-		                   real(r->second.e.step_s, timed), "peak_bytes",
-		                   number(r->second.e.peak_bytes, true), "mesh",
-		                   mesh_json(&r->second.mesh), "placement",
-		                   r->second.placement ? json_string(r->second.placement)
-		                                       : json_null(),
-		                   "why", r->why);
-	root = json_pack(
-		"{s:s,s:s?,s:o,s:{s:s,s:i},s:{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:b,s:o},"
-		"s:{s:o,s:o,s:o,s:b,s:o,s:s,s:o,s:o,s:o,s:o,s:o,s:o},s:o,s:o}",
-		"schema", "shardsim/1", "platform", s->platform, "launch",
-		library_json(s->platform ? s->ask->machine : NULL), "program", "name",
-		s->name, "devices", (int)r->best.mesh.ndevices, "totals", "step_s",
-		real(e->step_s, timed), "compute_s", real(e->compute_s, timed),
-		"communication_s", real(e->communication_s, timed), "exposed_s",
-		real(e->step_s - e->compute_s, timed), "params_bytes",
-		number(e->params_bytes, true), "temp_bytes",
-		number(e->peak_bytes - e->params_bytes, true), "peak_bytes",
-		number(e->peak_bytes, true), "fits", automap_fits(s->ask, e), "bound_s",
-		real(r->bound_s, timed), "automap", "mesh", mesh_json(&r->best.mesh),
-		"placement",
-		r->best.placement ? json_string(r->best.placement) : json_null(),
-		"evaluations", json_integer((json_int_t)r->evaluations), "complete",
-		r->complete, "shardings", shardings_json(a, s), "weights_by",
-		weights_rule(s->ask->graph->weights), "sums", sums_json(&r->best),
-		"experts", experts_json(&r->best), "whole", whole_json(a, s), "tactics",
-		tactics, "device_order", order_json(&r->best), "second", second,
-		"collectives", collectives_json(s), "warnings", warnings_json(s));
-	text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
-	text_printf(out, "%s\n", text);
-	free(text);
-	json_decref(root);
 }

@@ -3,13 +3,17 @@
 #define SHARDSIM_SIM_AUTOMAP_SHOW_H
 
 #include "array/layout.h"
+#include "automap/load.h"
 #include "automap/run.h"
+#include "measure/likely.h"
 
 struct automap_show {
-	const char *name;     /* of the program or model */
+	const char *name; /* of the program or model */
+	const struct automap_program *program;
 	const char *platform; /* NULL: none */
 	const struct automap_ask *ask;
 	const struct automap_answer *answer;
+	const struct likely_table *likely; /* of JSON */
 };
 
 void automap_show_text(struct text *out, struct arena *a, const struct automap_show *s);
@@ -39,5 +43,9 @@ struct layout automap_layout(const struct automap_found *f, const struct graph *
 /* Returns the same of a group's arguments. */
 struct layout automap_group_layout(const struct automap_found *f, const struct graph *g,
                                    int32_t group);
+
+/* Returns that layout in JAX's words; the arena's. */
+const char *automap_layout_text(struct arena *a, const struct automap_found *f,
+                                const struct graph *g, int32_t group);
 
 #endif

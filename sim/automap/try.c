@@ -16,6 +16,17 @@ double automap_micro_batches(const struct automap_ask *ask)
 	return ask->micro_batches > 0 ? (double)ask->micro_batches : 1;
 }
 
+bool automap_large_axes(struct mesh *out, const struct mesh *from)
+{
+	*out = *from;
+	out->naxes = 0;
+	for (int i = 0; i < from->naxes; i++)
+		if (from->axis[i].size > 1 && out->naxes < MESH_AXES_MAX)
+			out->axis[out->naxes++] = from->axis[i];
+	out->naxes += !out->naxes;
+	return out->naxes <= CUT_AXES;
+}
+
 /* --- tactics ---------------------------------------------------------------------- */
 
 /*
@@ -182,22 +193,14 @@ static void run_search(struct automap_answer *out, struct automap_found *f,
  */
 enum { PLANNED_MOST = 256 };
 
-struct priced_evaluator {
-	struct evaluator evaluator;
-	struct cut_prices prices;
-	struct machine_tariff *of; /* NULL: there is no machine */
-};
-
-static void start_evaluator(struct priced_evaluator *out, struct arena *a,
-                            const struct automap_ask *ask,
-                            const struct automap_found *f, const struct planner *planner)
+void automap_evaluator_start(struct automap_evaluator *out, struct arena *a,
+                             const struct automap_ask *ask,
+                             const struct automap_found *f,
+                             const struct planner *planner)
 {
-	struct mesh large = f->mesh;
+	struct mesh large;
 
-	large.naxes = 0;
-	for (int i = 0; i < f->mesh.naxes; i++)
-		if (f->mesh.axis[i].size > 1)
-			large.axis[large.naxes++] = f->mesh.axis[i];
+	automap_large_axes(&large, &f->mesh);
 	out->of = NULL;
 	if (ask->machine) {
 		out->of = machine_tariff_new(ask->machine, ask->shared, &large,
@@ -214,7 +217,7 @@ enum status automap_try(struct automap_answer *out, struct automap_found *f,
                         struct arena *a, const struct automap_ask *ask, int64_t budget,
                         const struct actions *seed, struct error *e)
 {
-	struct priced_evaluator ev;
+	struct automap_evaluator ev;
 	int32_t size[MESH_AXES_MAX];
 	int number[MESH_AXES_MAX], n = large_axes(size, number, &f->mesh), nstart;
 	struct tactic *start;
@@ -229,8 +232,8 @@ enum status automap_try(struct automap_answer *out, struct automap_found *f,
 	                 "--start", ask->start, ask->nstart, e) != OK)
 		return e->code;
 	scratch = arena_new();
-	start_evaluator(&ev, scratch, ask, f,
-	                f->mesh.ndevices <= PLANNED_MOST ? ask->planner : NULL);
+	automap_evaluator_start(&ev, scratch, ask, f,
+	                        f->mesh.ndevices <= PLANNED_MOST ? ask->planner : NULL);
 	run_search(out, f, a, scratch, ask,
 	           (struct search){.evaluator = &ev.evaluator,
 	                           .budget = budget,
@@ -245,12 +248,12 @@ enum status automap_try(struct automap_answer *out, struct automap_found *f,
 void automap_plan(struct automap_found *f, struct arena *a,
                   const struct automap_ask *ask)
 {
-	struct priced_evaluator ev;
+	struct automap_evaluator ev;
 
 	if (!f->cutting || !ask->machine || !ask->planner ||
 	    f->mesh.ndevices <= PLANNED_MOST)
 		return;
-	start_evaluator(&ev, a, ask, f, ask->planner);
+	automap_evaluator_start(&ev, a, ask, f, ask->planner);
 	f->e = evaluate(&ev.evaluator, f->cutting);
 	machine_tariff_free(ev.of);
 }

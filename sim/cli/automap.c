@@ -4,6 +4,7 @@
 #include "automap/remarks.h"
 #include "automap/show.h"
 #include "automap/study.h"
+#include "automap/try.h"
 #include "base/scan.h"
 #include "base/units.h"
 #include "cli/command.h"
@@ -392,11 +393,19 @@ static enum status print_answer(struct session *s, const struct automap_answer *
                                 struct error *e)
 {
 	const struct options *o = s->o;
-	const struct automap_show show = {
-		s->program.name, s->machine ? s->machine->name : NULL, &s->ask, answer};
+	struct likely_table likely = {0};
+	const struct automap_show show = {.name = s->program.name,
+	                                  .program = &s->program,
+	                                  .platform =
+	                                          s->machine ? s->machine->name : NULL,
+	                                  .ask = &s->ask,
+	                                  .answer = answer,
+	                                  .likely = &likely};
 	bool fails = automap_fails(&s->ask, answer);
 	struct text out = {0};
 
+	if (likely_read(&likely, s->a, e) != OK)
+		return e->code;
 	if (!o->emit || o->output) {
 		if (is_word(o->format, "json"))
 			automap_show_json(&out, s->a, &show);

@@ -105,10 +105,10 @@ static void print_text(struct text *out, const struct step_time *s,
 		}
 	add_communication(out, s, show->likely, a);
 	add_line(out, "  of it exposed", s->price.exposed_s);
-	for (int i = 0; i < STEP_AXES_NAMED; i++)
-		if (job->exposed_s[i] > 0) {
+	for (int i = 0; i < job->naxes; i++)
+		if (job->axis[i].exposed_s > 0) {
 			text_printf(out, "  ");
-			add_line(out, step_axis_names[i], job->exposed_s[i]);
+			add_line(out, job->axis[i].name, job->axis[i].exposed_s);
 		}
 	if (s->contention_s > 0)
 		add_line(out, "contention", s->contention_s);
@@ -132,8 +132,10 @@ static void print_text(struct text *out, const struct step_time *s,
 }
 
 /* Waiting by axis: the last part of a collective's op_name is its axis. */
-static void count_exposed(struct program_job *job, const struct step_time *s)
+static void count_exposed(struct program_axis *axis, const struct step_time *s)
 {
+	for (int k = 0; k < STEP_AXES_NAMED; k++)
+		axis[k] = (struct program_axis){step_axis_names[k], 0};
 	for (int64_t i = 0; i < s->program.op.n && s->overlapped.exposed_s; i++) {
 		struct span name = s->program.op.at[i].op_name;
 
@@ -143,7 +145,7 @@ static void count_exposed(struct program_job *job, const struct step_time *s)
 			if (name.length > n && name.at[name.length - n - 1] == '/' &&
 			    !memcmp(name.at + name.length - n, step_axis_names[k],
 			            (size_t)n))
-				job->exposed_s[k] += s->overlapped.exposed_s[i];
+				axis[k].exposed_s += s->overlapped.exposed_s[i];
 		}
 	}
 }
@@ -153,9 +155,15 @@ static void print_step(struct arena *a, struct step_time *s, const struct machin
                        const struct likely_table *t)
 {
 	bool json = o->format && !strcmp(o->format, "json");
-	struct program_job job = {
-		s->facts.model_flops, s->mfu, s->bubble_s, s->contention_s, s->idle_s,
-		s->tokens_per_s,      {0}};
+	struct program_axis axis[STEP_AXES_NAMED];
+	const struct program_job job = {.model_flops = s->facts.model_flops,
+	                                .mfu = s->mfu,
+	                                .bubble_s = s->bubble_s,
+	                                .contention_s = s->contention_s,
+	                                .idle_s = s->idle_s,
+	                                .tokens_per_s_per_device = s->tokens_per_s,
+	                                .naxes = STEP_AXES_NAMED,
+	                                .axis = axis};
 	struct program_memory memory = {s->live.params_bytes,
 	                                s->live.temp_bytes + s->facts.held_bytes,
 	                                s->peak_bytes, m->device[0].memory_bytes, NULL};
@@ -167,7 +175,7 @@ static void print_step(struct arena *a, struct step_time *s, const struct machin
 	                            .likely = &likely};
 	struct text out = {0};
 
-	count_exposed(&job, s);
+	count_exposed(axis, s);
 	if (json)
 		program_show_json(&out, a, &s->price, &show);
 	else

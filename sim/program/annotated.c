@@ -45,8 +45,7 @@ enum status annotated_partition(struct annotated *out, struct arena *a,
 	                            .devices = ask->devices,
 	                            .ring_bytes = 1024 * 1024 * ask->ring_mib,
 	                            .machine = ask->machine};
-	struct reshard_ask costs = {.of = &out->partitioned,
-	                            .annotated = p,
+	struct reshard_ask costs = {.annotated = p,
 	                            .mesh = mesh,
 	                            .machine = ask->machine,
 	                            .devices = ask->devices,
@@ -64,7 +63,10 @@ enum status annotated_partition(struct annotated *out, struct arena *a,
 	status = partition(&out->partitioned, a, p, &out->shardings, &how, e);
 	if (pricer)
 		pricer_free(pricer);
-	if (status == OK)
-		reshards_price(&out->costs, a, &costs);
-	return status;
+	if (status != OK)
+		return status;
+	costs.n = out->partitioned.reshard.n;
+	costs.reshard = out->partitioned.reshard.at;
+	reshards_price(&out->costs, a, &costs);
+	return OK;
 }

@@ -7,6 +7,7 @@
 #include "perf/perf.h"
 #include "planner/planner.h"
 #include "price/price.h"
+#include "program/partition/partition.h"
 
 #include <math.h>
 
@@ -56,9 +57,8 @@ void collector_free(struct collector *c)
 	arena_free(c->arena);
 }
 
-/* The collective as `perf` has it, and its bytes as nccl-tests counts them. */
-static bool as_perf(struct perf *out, int64_t *bytes, const struct program *p,
-                    const struct instruction *op, enum opcode code)
+/* The collective as `perf` has it; whether nccl-tests counts its result's bytes. */
+static bool as_perf(struct perf *out, bool *result, enum opcode code)
 {
 	static const struct {
 		enum opcode code;
@@ -79,11 +79,7 @@ static bool as_perf(struct perf *out, int64_t *bytes, const struct program *p,
 		if (known[i].code != code)
 			continue;
 		out->collective = known[i].name;
-		*bytes = known[i].result ? op_result_bytes(p, op)
-		                         : op_operand_bytes(p, op);
-		if (code == HLO_RAGGED_ALL_TO_ALL)
-			*bytes = value_type_bytes(
-				&p->value.at[op_operand(p, op, 0)].type);
+		*result = known[i].result;
 		return perf_op(&out->op, out->collective, (struct where){0}, &e);
 	}
 	return false;
@@ -145,20 +141,41 @@ static bool even_groups(const struct replica_groups *g)
 	return g->first[g->ngroups] == g->ngroups * g->size;
 }
 
+/* Takes the longer of what is known and what the groups of `perf` take. */
+static bool time_perf(struct collected *out, struct collector *c,
+                      const struct perf *perf, int64_t bytes, struct text *why)
+{
+	struct perf_row row;
+
+	if (!perf_measure(&row, perf, bytes, model_clock, c->model, c->scratch, why))
+		return false;
+	out->algorithm = row.algorithm;
+	out->several = out->several ||
+	               likely_several(c->m, perf->groups.ids, perf->groups.size);
+	out->time_s = fmax(out->time_s, row.time_s);
+	out->bound_s = fmax(out->bound_s, row.bound_s);
+	if (c->best)
+		out->best_s = fmax(out->best_s, best_s(c, perf, bytes));
+	return true;
+}
+
 static bool time_groups(struct collected *out, struct collector *c,
                         const struct instruction *op, enum opcode code, double share,
                         struct text *why)
 {
 	const struct replica_groups *g = &c->p->groups.at[op->as.collective->groups];
 	struct perf perf = {.machine = c->m};
-	struct perf_row row;
 	int64_t bytes;
+	bool result;
 
 	out->group_size = g->size;
-	if (!as_perf(&perf, &bytes, c->p, op, code)) {
+	if (!as_perf(&perf, &result, code)) {
 		text_printf(why, "it is not known how to run it");
 		return false;
 	}
+	bytes = result ? op_result_bytes(c->p, op) : op_operand_bytes(c->p, op);
+	if (code == HLO_RAGGED_ALL_TO_ALL)
+		bytes = value_type_bytes(&c->p->value.at[op_operand(c->p, op, 0)].type);
 	bytes = (int64_t)llround((double)bytes / share);
 	out->collective = perf.collective;
 	out->bytes = bytes;
@@ -171,18 +188,8 @@ static bool time_groups(struct collected *out, struct collector *c,
 		if (size < 2)
 			break;
 		perf.groups = groups_of_size(c, g, size);
-		if (!perf.groups.ngroups)
-			continue;
-		if (!perf_measure(&row, &perf, bytes, model_clock, c->model, c->scratch,
-		                  why))
+		if (perf.groups.ngroups && !time_perf(out, c, &perf, bytes, why))
 			return false;
-		out->algorithm = row.algorithm;
-		out->several = out->several ||
-		               likely_several(c->m, perf.groups.ids, perf.groups.size);
-		out->time_s = fmax(out->time_s, row.time_s);
-		out->bound_s = fmax(out->bound_s, row.bound_s);
-		if (c->best)
-			out->best_s = fmax(out->best_s, best_s(c, &perf, bytes));
 	}
 	out->time_s *= share;
 	out->bound_s *= share;
@@ -243,18 +250,55 @@ static bool time_pairs(struct collected *out, struct collector *c,
 
 /* A step of a plan whose messages only the plan knows. */
 static bool time_step(struct collected *out, struct collector *c,
-                      const struct instruction *op, struct text *why)
+                      const struct plan *plan, int step, int64_t bytes, struct text *why)
 {
-	const struct collective_attr *at = op->as.collective;
-	const struct placement place = {at->plan->problem->ndevices, c->devices};
+	const struct placement place = {plan->problem->ndevices, c->devices};
+	const struct step *s = &plan->step[step];
 	struct lowered l;
 
 	out->group_size = 2;
-	out->collective = "all-to-all";
-	out->bytes = op_result_bytes(c->p, op);
-	out->several = likely_several(c->m, c->devices, at->plan->problem->ndevices);
-	return lower_step(&l, c->scratch, c->m, &place, at->plan, at->step, why) &&
+	out->collective = s->npairs && !s->ntransfers ? "permute" : "all-to-all";
+	out->bytes = bytes;
+	out->several = likely_several(c->m, c->devices, plan->problem->ndevices);
+	return lower_step(&l, c->scratch, c->m, &place, plan, step, why) &&
 	       time_lowered(out, c, &l, why);
+}
+
+static bool time_planned(struct collected *out, struct collector *c,
+                         const struct plan *plan, int step, struct text *why)
+{
+	const struct step *s = &plan->step[step];
+	struct groups g = s->groups;
+	struct perf perf = {.machine = c->m};
+	int32_t *ids = arena_alloc(c->scratch, (size_t)g.ngroups * (size_t)g.size + 1,
+	                           sizeof(*ids));
+	bool result = true;
+	bool group = g.ngroups && !s->gathers &&
+	             as_perf(&perf, &result, partition_opcode(s->op));
+	int64_t bytes =
+		dtype_bytes(plan->problem->array.dtype,
+	                    shape_elements(result ? &s->local : step_operand(s)));
+
+	if (!group)
+		return time_step(out, c, plan, step, bytes, why);
+	for (int32_t i = 0; i < g.ngroups * g.size; i++)
+		ids[i] = c->devices[g.ids[i]];
+	perf.groups = (struct groups){g.ngroups, g.size, ids};
+	out->group_size = g.size;
+	out->collective = perf.collective;
+	out->bytes = bytes;
+	return time_perf(out, c, &perf, bytes, why);
+}
+
+bool collect_step(struct collected *out, struct collector *c, const struct plan *plan,
+                  int step, struct text *why)
+{
+	bool done;
+
+	*out = (struct collected){.best_s = c->best ? 0 : NAN};
+	done = time_planned(out, c, plan, step, why);
+	arena_reset(c->scratch);
+	return done;
 }
 
 bool collect(struct collected *out, struct collector *c, const struct instruction *op,
@@ -280,7 +324,8 @@ bool collect(struct collected *out, struct collector *c, const struct instructio
 		bool done;
 
 		*one = (struct collected){.best_s = c->best ? 0 : NAN};
-		done = at->plan ? time_step(one, c, op, &reason)
+		done = at->plan ? time_step(one, c, at->plan, at->step,
+		                            op_result_bytes(c->p, op), &reason)
 		       : op->code == HLO_COLLECTIVE_PERMUTE
 		               ? time_pairs(one, c, op, share, &reason)
 		               : time_groups(one, c, op, code, share, &reason);

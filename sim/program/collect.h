@@ -23,8 +23,9 @@ struct collected {
 struct collector;
 
 /*
- * `devices` has the platform device of each device of the program; both are borrowed. With
- * `best` the planner is asked, too.
+ * `devices` has the platform device of each device of the program; both are borrowed, and the
+ * program, which may be NULL where steps of plans alone are timed. With `best` the planner is
+ * asked, too.
  */
 struct collector *collector_new(const struct program *p, const struct machine *m,
                                 const int32_t *devices, bool best);
@@ -38,5 +39,12 @@ void collector_free(struct collector *c);
  */
 bool collect(struct collected *out, struct collector *c, const struct instruction *op,
              bool scattered, double share, struct text *why);
+
+/*
+ * Times a step of a plan over the program's devices, which sends something. False with the reason in
+ * `why` if the machine cannot run it.
+ */
+bool collect_step(struct collected *out, struct collector *c, const struct plan *plan,
+                  int step, struct text *why);
 
 #endif

@@ -41,8 +41,9 @@ static json_t *axes_json(const struct program_job *job)
 {
 	json_t *axes = json_object();
 
-	for (int i = 0; i < STEP_AXES_NAMED; i++)
-		json_object_set_new(axes, step_axis_names[i], real(job->exposed_s[i]));
+	for (int i = 0; i < job->naxes; i++)
+		json_object_set_new(axes, job->axis[i].name,
+		                    real(job->axis[i].exposed_s));
 	return axes;
 }
 
@@ -131,14 +132,12 @@ static json_t *warnings_json(const struct program *p, struct arena *a)
 	return all;
 }
 
-void program_show_json(struct text *out, struct arena *a,
-                       const struct program_price *price,
-                       const struct program_show *show)
+json_t *program_json(struct arena *a, const struct program_price *price,
+                     const struct program_show *show)
 {
 	const struct program *p = price->program;
 	struct table_rows collectives, ops;
 	json_t *all;
-	char *s;
 
 	rows_of(&collectives, a, price, true, show->by);
 	rows_of(&ops, a, price, false, show->by_given ? show->by : ROWS_BY_OP);
@@ -158,8 +157,21 @@ void program_show_json(struct text *out, struct arena *a,
 		                    timeline_json(price, show->timeline));
 	if (show->held)
 		json_object_set_new(all, "memory", held_json(p, show->held));
-	s = json_dumps(all, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
+	return all;
+}
+
+void program_json_print(struct text *out, json_t *object)
+{
+	char *s = json_dumps(object, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
+
 	text_printf(out, "%s\n", s);
 	free(s);
-	json_decref(all);
+	json_decref(object);
+}
+
+void program_show_json(struct text *out, struct arena *a,
+                       const struct program_price *price,
+                       const struct program_show *show)
+{
+	program_json_print(out, program_json(a, price, show));
 }

@@ -142,9 +142,8 @@ static void add_row(struct reshard_costs *out, struct pricing *p,
                     const struct reshard *r)
 {
 	const struct reshard_cost *known = same_plan(out, r->plan);
-	struct reshard_cost row = {.is = r, .time_s = NAN, .best_s = NAN};
+	struct reshard_cost row = {r, r->count, NAN, NAN, NULL, 0};
 
-	row.count = p->ask->of->program.region.at[r->region].runs;
 	if (known) {
 		row.time_s = known->time_s;
 		row.best_s = known->best_s;
@@ -168,8 +167,8 @@ void reshards_price(struct reshard_costs *out, struct arena *a,
 		p.pricer = pricer_new(ask->machine, &p.place);
 		p.prices = pricer_prices(p.pricer);
 	}
-	for (int64_t i = 0; i < ask->of->reshard.n; i++) {
-		const struct reshard *r = &ask->of->reshard.at[i];
+	for (int64_t i = 0; i < ask->n; i++) {
+		const struct reshard *r = &ask->reshard[i];
 
 		if (!r->live)
 			continue;

@@ -32,7 +32,8 @@ struct reshard_costs {
 };
 
 struct reshard_ask {
-	const struct partitioned *of;
+	int64_t n;
+	const struct reshard *reshard; /* [n]; borrowed */
 	const struct program *annotated;
 	const struct mesh *mesh;
 	const struct machine *machine; /* NULL: nothing is timed */

@@ -4,8 +4,9 @@
 
 #include "program/lines.h"
 #include "program/reshards.h"
-#include "program/step.h"
 #include "program/sure.h"
+
+#include <jansson.h>
 
 struct program_show {
 	const char *platform; /* NULL: none */
@@ -21,11 +22,18 @@ struct program_show {
 	const struct held *held;
 };
 
-/* What is known of a step that was described, not dumped (program/step_time.h). */
+/* An axis, or several that collectives go along together. */
+struct program_axis {
+	const char *name;
+	double exposed_s; /* waiting for them */
+};
+
+/* What is known of a step of which more is told than by a dump; NaN: not known. */
 struct program_job {
 	double model_flops, mfu, bubble_s, contention_s, idle_s;
 	double tokens_per_s_per_device;
-	double exposed_s[STEP_AXES_NAMED]; /* by the axes of step_axis_names */
+	int naxes;
+	const struct program_axis *axis;
 };
 
 /* What a device holds during the step, in bytes (program/liveness.h). */
@@ -49,5 +57,12 @@ void program_show_memory(struct text *out, const struct program_price *price,
 void program_show_json(struct text *out, struct arena *a,
                        const struct program_price *price,
                        const struct program_show *show);
+
+/* Returns the object that program_show_json() prints, for more members. */
+json_t *program_json(struct arena *a, const struct program_price *price,
+                     const struct program_show *show);
+
+/* Prints such an object, and frees it. */
+void program_json_print(struct text *out, json_t *object);
 
 #endif

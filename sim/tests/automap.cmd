@@ -25,6 +25,8 @@ automap --mesh batch=8,model=4 --platform dgx-a100:4 --search mcts --budget 300 
 shardsim automap scenarios/programs/mlp.mlir --mesh x=4 --platform dgx-a100:1 --search exhaustive \
 	--group 'arg[12]'
 shardsim automap scenarios/programs/mlp.mlir --mesh x=4,y=2 --platform dgx-a100:1 --format json
+shardsim automap scenarios/programs/mlp-sharded.mlir --search none --platform dgx-a100:1 --format json |
+	sed -n '/"exposed_by_axis"/,/}/p;/"reshards"/,/"ops"/p'
 # Experts are found without being told, and a start that is known is bettered.
 shardsim automap scenarios/models/mixtral-8x7b.yaml --mesh batch=8,expert=8 --batch 64 --seq 4096 \
 	--platform dgx-h100:8 --start expert:expert --start data:batch --start data:expert \

@@ -18,7 +18,8 @@ shardsim automap scenarios/programs/mlp-sharded.mlir --search none --emit jax -o
 tail -n 6 "$TMPDIR/jax.py"
 shardsim automap scenarios/programs/fsdp-loop.mlir --mesh x=4 --search none --tactic data:x 2>&1
 # What is emitted, read as a program and partitioned by Shardy, takes the step time that was found for
-# it, with its collectives beside kernels and without.
+# it, with its collectives beside kernels and without, and has the same kinds of kernels, collectives
+# and changes of layout.
 cat >"$TMPDIR/chain.mlir" <<'END'
 module @chain attributes {mhlo.num_partitions = 8 : i32, mhlo.num_replicas = 1 : i32} {
   func.func public @main(%arg0: tensor<8192x4096xf32> loc("x"), %arg1: tensor<4096x4096xf32> {tf.aliasing_output = 0 : i32} loc("w1"), %arg2: tensor<4096x4096xf32> {tf.aliasing_output = 1 : i32} loc("w2")) -> (tensor<4096x4096xf32>, tensor<4096x4096xf32>) {
@@ -34,7 +35,11 @@ module @chain attributes {mhlo.num_partitions = 8 : i32, mhlo.num_replicas = 1 :
 }
 END
 step_s() {
-	sed -n 's/.*"step_s": \([0-9.e-]*\).*/\1/p' | head -n 1
+	sed -n 's/.*"step_s": \([0-9.e-]*\).*/\1/p' "$1" | head -n 1
+}
+rows() {
+	sed -n '/"compute_s"/p;/"communication_s"/p;/"dot_flops"/p;/"compute_by_kind"/,/}/p
+		/"communication_interval_s"/,/]/p;/^ "reshards"/,/^ "ops"/{/"planner"/d;/"place"/d;p}' "$1"
 }
 for tactics in 'data:x' 'data:x data:y' 'data:x zero3:x'; do
 	set -- --mesh x=4,y=2 --platform dgx-a100:1 --search none
@@ -43,13 +48,15 @@ for tactics in 'data:x' 'data:x data:y' 'data:x zero3:x'; do
 	done
 	shardsim automap "$TMPDIR/chain.mlir" "$@" --emit sdy -o "$TMPDIR/cut.mlir" >"$TMPDIR/found"
 	for overlap in none async; do
-		{
-			shardsim automap "$TMPDIR/chain.mlir" "$@" --overlap $overlap --format json | step_s
-			shardsim program "$TMPDIR/cut.mlir" --platform dgx-a100:1 --partitioner shardy \
-				--overlap $overlap --format json | step_s
-		} | paste -sd ' ' | awk -v what="$tactics, $overlap" '{
+		shardsim automap "$TMPDIR/chain.mlir" "$@" --overlap $overlap --format json >"$TMPDIR/found"
+		shardsim program "$TMPDIR/cut.mlir" --platform dgx-a100:1 --partitioner shardy \
+			--overlap $overlap --format json >"$TMPDIR/read"
+		echo "$(step_s "$TMPDIR/found") $(step_s "$TMPDIR/read")" | awk -v what="$tactics, $overlap" '{
 			print what ": " ($1 > 0 && ($1 / $2 - 1) ^ 2 < 1e-14 ? "the same step" : $0)
 		}'
+		rows "$TMPDIR/found" >"$TMPDIR/rows"
+		rows "$TMPDIR/read" | diff "$TMPDIR/rows" - &&
+			echo "the same rows, $(grep -c group_size "$TMPDIR/rows") of collectives"
 	done
 done
 # The step of a model with all its shardings in its text: sums of data parallelism are those found.

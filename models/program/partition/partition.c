@@ -426,5 +426,10 @@ enum status partition(struct partitioned *out, struct arena *a, const struct pro
 	drop_dead(&b);
 	warn_whole(&b);
 	program_count_runs(&out->program);
+	for (int64_t i = 0; i < out->reshard.n; i++) {
+		struct reshard *r = &out->reshard.at[i];
+
+		r->count = out->program.region.at[r->region].runs;
+	}
 	return OK;
 }

@@ -44,6 +44,7 @@ struct reshard {
 	struct layout from, to; /* axes to be summed over are unreduced in `from` */
 	const struct plan *plan;
 	int32_t region; /* of the partitioned program, in which it runs */
+	double count;   /* in a step */
 	/*
 	 * The array is whole on every device though neither end is: by the plan, or for an op
 	 * that runs whole between sharded arrays.
@@ -69,5 +70,8 @@ struct partitioned {
 enum status partition(struct partitioned *out, struct arena *a, const struct program *p,
                       const struct shardings *s, const struct partition_ask *ask,
                       struct error *e);
+
+/* Returns what a step of a plan is as an op of a program. */
+enum opcode partition_opcode(enum op op);
 
 #endif

@@ -190,9 +190,9 @@ static const struct planned *find_plan(struct split *b, const struct array *arra
 
 /* --- steps --- */
 
-static enum opcode opcode_of(const struct step *step)
+enum opcode partition_opcode(enum op op)
 {
-	switch (step->op) {
+	switch (op) {
 	case OP_ALL_GATHER:
 		return HLO_ALL_GATHER;
 	case OP_ALL_TO_ALL:
@@ -235,7 +235,7 @@ static int32_t add_step(struct split *b, int32_t value, const struct resharding 
                         const struct planned *planned, int k)
 {
 	const struct step *step = &planned->plan->step[k];
-	enum opcode code = opcode_of(step);
+	enum opcode code = partition_opcode(step->op);
 	struct value_type t = type_of_shape(b, r->type, &step->local);
 	int32_t id = code == HLO_DYNAMIC_SLICE ? split_partition_id(b, r->like) : -1;
 	struct instruction *op = split_op(b, r->like, code, &t, 1);

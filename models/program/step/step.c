@@ -18,6 +18,16 @@ static double active_params(const struct architecture *m)
 	return all;
 }
 
+double step_model_flops(const struct architecture *m)
+{
+	double tokens = (double)m->train.global_batch * (double)m->train.seq;
+
+	return (6 * active_params(m) + 12 * (double)m->layers * (double)m->heads *
+	                                       (double)m->head_dim *
+	                                       (double)m->train.seq) *
+	       tokens;
+}
+
 static double bytes_of(const struct array_of *x, int n)
 {
 	double sum = 0;
@@ -61,7 +71,7 @@ static void tell_facts(struct step_facts *f, const struct stage *g,
 	const struct layer *l = stage_layer(g, g->layers - 1);
 	double p = (double)d->pipeline,
 	       v = t->interleave > 1 ? (double)t->interleave : 1;
-	double active = active_params(m), tokens, head;
+	double active = active_params(m), head;
 
 	*f = (struct step_facts){.devices = g->w.devices, .eager = g->w.eager};
 	f->micro_batches = t->global_batch / (t->micro_batch * d->data * d->fsdp);
@@ -71,11 +81,9 @@ static void tell_facts(struct step_facts *f, const struct stage *g,
 			f->expert_bytes += (double)f->micro_batches * expert_bytes(g);
 	f->expert_nodes = d->expert > 1 && m->moe.dispatch == DISPATCH_NODES;
 	f->paired = m->moe.overlap ? paired(d, t, f->micro_batches) : 0;
-	f->tokens = tokens = (double)t->global_batch * (double)t->seq;
+	f->tokens = (double)t->global_batch * (double)t->seq;
 	f->params = (double)model_parameters(m);
-	f->model_flops = (6 * active + 12 * (double)m->layers * (double)m->heads *
-	                                       (double)m->head_dim * (double)t->seq) *
-	                 tokens / (double)f->devices;
+	f->model_flops = step_model_flops(m) / (double)f->devices;
 	head = m->head == HEAD_NONE ? 0
 	                            : (double)architecture_vocab(m) * (double)m->hidden;
 	f->bubble = (p - 1) / (v * (double)f->micro_batches) * ((active - head) / p) /

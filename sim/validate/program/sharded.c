@@ -159,6 +159,34 @@ static void find_configurations(struct sharded_table *out, struct arena *a,
 			exp(out->row[i].measured_s / (double)out->row[i].n);
 }
 
+/* Whether b has no less to compute than a, of which it is kin. */
+static bool computes_no_less(const struct step_job *a, const struct step_job *b)
+{
+	const struct model_train *s = &a->model.train, *t = &b->model.train;
+
+	return a->kin == b->kin && s->seq <= t->seq &&
+	       s->seq * s->micro_batch <= t->seq * t->micro_batch &&
+	       s->global_batch / s->micro_batch <= t->global_batch / t->micro_batch;
+}
+
+/* Finds of each configuration the fastest that computes no less and makes it an outlier. */
+static void find_outliers(struct sharded_table *t)
+{
+	for (int64_t i = 0; i < t->n; i++) {
+		struct sharded_step *s = &t->row[i];
+
+		for (int64_t k = 0; k < t->n && !s->left_out; k++) {
+			const struct sharded_step *o = &t->row[k];
+			double most = s->faster ? s->faster->measured_s
+			                        : s->measured_s / STEP_OUTLIER;
+
+			if (!o->left_out && o->measured_s < most &&
+			    computes_no_less(s->job, o->job))
+				s->faster = o;
+		}
+	}
+}
+
 enum status sharded_table_read(struct sharded_table *out, struct arena *a,
                                const char *path, int64_t budget, struct error *e)
 {
@@ -167,6 +195,7 @@ enum status sharded_table_read(struct sharded_table *out, struct arena *a,
 	if (step_jobs_read(jobs, a, path, e) != OK)
 		return e->code;
 	find_configurations(out, a, jobs);
+	find_outliers(out);
 	for (int64_t i = 0; i < out->n; i++) {
 		struct sharded_step *s = &out->row[i];
 

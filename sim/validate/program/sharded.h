@@ -16,13 +16,22 @@
 #include "text/pen.h"
 #include "validate/program/steps.h"
 
+/*
+ * A configuration is an outlier if it took more than this times as long as another one of its set,
+ * model, machine, degrees and settings that computes no less: sequences as long, as many tokens in a
+ * pass and as many passes. Orders are stated without outliers, and with them. Times that differ by
+ * less are in no order, as of collectives (validate/ways.h).
+ */
+#define STEP_OUTLIER 1.01
+
 /* A configuration: rows that are equal but for what was measured. */
 struct sharded_step {
 	const struct step_job *job;
-	const char *mesh, *tactics; /* tactics with spaces between */
-	size_t n;                   /* rows */
-	double measured_s;          /* their geometric mean */
-	const char *left_out;       /* why; NULL: what follows is there */
+	const char *mesh, *tactics;        /* tactics with spaces between */
+	size_t n;                          /* rows */
+	double measured_s;                 /* their geometric mean */
+	const struct sharded_step *faster; /* that makes it an outlier; NULL: it is none */
+	const char *left_out;              /* why; NULL: what follows is there */
 	double expert_s, ours_s;
 	int64_t evaluations;
 };

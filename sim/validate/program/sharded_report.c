@@ -9,7 +9,7 @@
 /* Configurations of one model on one machine. */
 struct group {
 	const struct sharded_step *first;
-	struct factors f;
+	struct factors all, kept; /* kept: without outliers */
 	size_t slower;      /* those of which ours is slower than what was published */
 	double least, most; /* ours over the published */
 };
@@ -29,12 +29,29 @@ static bool is_first(const struct sharded_table *t, int64_t row)
 	return !t->row[row].left_out;
 }
 
-static struct group group_of(const struct sharded_table *t, int64_t row, struct arena *a)
+/* Factors of its configurations, with outliers or without. */
+static struct factors factors_in(const struct sharded_table *t,
+                                 const struct sharded_step *first, bool outliers,
+                                 struct arena *a)
 {
-	struct group g = {.first = &t->row[row], .least = INFINITY};
 	double *measured = arena_alloc(a, (size_t)t->n, sizeof(*measured));
 	double *simulated = arena_alloc(a, (size_t)t->n, sizeof(*simulated));
 	size_t n = 0;
+
+	for (int64_t i = 0; i < t->n; i++) {
+		const struct sharded_step *s = &t->row[i];
+
+		if (!same_group(first, s) || (s->faster && !outliers))
+			continue;
+		measured[n] = s->measured_s;
+		simulated[n++] = s->expert_s;
+	}
+	return factors_of(measured, simulated, n);
+}
+
+static struct group group_of(const struct sharded_table *t, int64_t row, struct arena *a)
+{
+	struct group g = {.first = &t->row[row], .least = INFINITY};
 
 	for (int64_t i = row; i < t->n; i++) {
 		const struct sharded_step *s = &t->row[i];
@@ -42,13 +59,12 @@ static struct group group_of(const struct sharded_table *t, int64_t row, struct 
 
 		if (!same_group(g.first, s))
 			continue;
-		measured[n] = s->measured_s;
-		simulated[n++] = s->expert_s;
 		g.slower += !(ratio <= 1 + 1e-9);
 		g.least = fmin(g.least, ratio);
 		g.most = fmax(g.most, ratio);
 	}
-	g.f = factors_of(measured, simulated, n);
+	g.all = factors_in(t, g.first, true, a);
+	g.kept = factors_in(t, g.first, false, a);
 	return g;
 }
 
@@ -58,36 +74,66 @@ static void add_group(struct pen_table *t, struct arena *a, const struct group *
 
 	cell[0] = g->first->job->name;
 	cell[1] = g->first->job->platform;
-	cell[2] = words_count(a, g->f.n);
-	cell[3] = factor_text(a, g->f.tau);
-	cell[4] = factor_text(a, g->f.error);
-	cell[5] = factor_text(a, g->least);
-	cell[6] = factor_text(a, g->most);
+	cell[2] = words_count(a, g->all.n);
+	cell[3] = words_count(a, g->all.n - g->kept.n);
+	cell[4] = factor_text(a, g->kept.tau);
+	cell[5] = factor_text(a, g->all.tau);
+	cell[6] = factor_text(a, g->all.error);
+	cell[7] = factor_text(a, g->least);
+	cell[8] = factor_text(a, g->most);
 }
+
+/* How many groups are put in their order, and how well the worst of them. */
+struct order {
+	size_t ordered, unordered, equal;
+	double least_tau;
+};
 
 /* What all groups come to; `alone` have one configuration. */
 struct sum {
-	size_t expressed, slower, alone, ordered, unordered, equal;
-	double least_tau, least, most; /* least, most: ours over the published of all */
+	size_t expressed, slower, alone, outliers;
+	struct order all, kept; /* kept: without outliers */
+	double least, most;     /* ours over the published of all */
 };
 
 /* Equal up to rounding. */
 static const double TAU = .8 - 1e-9;
 
+static void add_order(struct order *o, double tau)
+{
+	o->equal += isnan(tau);
+	o->ordered += tau >= TAU;
+	o->unordered += tau < TAU;
+	o->least_tau = fmin(o->least_tau, tau);
+}
+
 static void add_sum(struct sum *s, const struct group *g)
 {
-	s->expressed += g->f.n;
+	s->expressed += g->all.n;
+	s->outliers += g->all.n - g->kept.n;
 	s->slower += g->slower;
 	s->least = fmin(s->least, g->least);
 	s->most = fmax(s->most, g->most);
-	if (g->f.n < 2) {
+	if (g->all.n < 2) {
 		s->alone++;
 		return;
 	}
-	s->equal += isnan(g->f.tau);
-	s->ordered += g->f.tau >= TAU;
-	s->unordered += g->f.tau < TAU;
-	s->least_tau = fmin(s->least_tau, g->f.tau);
+	add_order(&s->all, g->all.tau);
+	add_order(&s->kept, g->kept.tau);
+}
+
+/* What it is with outliers; nothing if there are none. */
+static const char *outliers_text(struct arena *a, const struct sum *s)
+{
+	if (!s->outliers)
+		return "";
+	return arena_printf(
+		a,
+		" That is without %zu outliers, which took more than %g times as long "
+		"as a configuration of their model and machine that computes no less; "
+		"with them it is %zu, and the least %s.",
+		s->outliers, STEP_OUTLIER, s->all.ordered,
+		factor_text(a, s->all.least_tau));
 }
 
 static const char *sum_text(struct arena *a, const struct sum *s)
@@ -100,7 +146,8 @@ static const char *sum_text(struct arena *a, const struct sum *s)
 		"the "
 		"order in which they were measured with a Kendall's tau of at least "
 		"0.8; the "
-		"least is %s. %zu more have several that are one here, as they differ "
+		"least is %s.%s %zu more have several that are one here, as they "
+		"differ "
 		"in how "
 		"kernels are launched, and %zu have one. What the search finds that "
 		"starts "
@@ -109,22 +156,26 @@ static const char *sum_text(struct arena *a, const struct sum *s)
 		"for %zu. Error is the mean factor, exp |log(simulated / measured)|: "
 		"nothing "
 		"overlaps here. Memory is not limited, as it is known that these ran.",
-		s->expressed, s->ordered + s->unordered, s->ordered,
-		factor_text(a, s->ordered + s->unordered ? s->least_tau : NAN),
-		s->equal, s->alone, factor_text(a, s->expressed ? s->least : NAN),
+		s->expressed, s->kept.ordered + s->kept.unordered, s->kept.ordered,
+		factor_text(a, s->kept.ordered + s->kept.unordered ? s->kept.least_tau
+	                                                           : NAN),
+		outliers_text(a, s), s->kept.equal, s->alone,
+		factor_text(a, s->expressed ? s->least : NAN),
 		factor_text(a, s->expressed ? s->most : NAN), s->slower);
 }
 
 static void write_groups(const struct pen *pen, const struct sharded_table *t)
 {
 	static const char *const head[] = {
-		"model", "machine", "configurations",
-		"tau",   "error",   "ours / published, least",
+		"model", "machine",       "configurations", "outliers",
+		"tau",   "with outliers", "error",          "ours / published, least",
 		"most"};
 	struct arena *a = pen->arena;
 	struct pen_table table = words_table(a, "Published configurations as shardings",
-	                                     "llrrrrr", head, (size_t)t->n);
-	struct sum sum = {.least_tau = INFINITY, .least = INFINITY};
+	                                     "llrrrrrrr", head, (size_t)t->n);
+	struct sum sum = {.all.least_tau = INFINITY,
+	                  .kept.least_tau = INFINITY,
+	                  .least = INFINITY};
 
 	for (int64_t i = 0; i < t->n; i++) {
 		struct group g;
@@ -133,13 +184,51 @@ static void write_groups(const struct pen *pen, const struct sharded_table *t)
 			continue;
 		g = group_of(t, i, a);
 		add_sum(&sum, &g);
-		if (g.f.n > 1)
+		if (g.all.n > 1)
 			add_group(&table, a, &g);
 	}
 	table.name = "published";
 	pen->paragraph(pen, sum_text(a, &sum));
 	if (table.rows)
 		pen->table(pen, &table);
+}
+
+static const char *sequences(struct arena *a, const struct sharded_step *s)
+{
+	return arena_printf(a, "%lld of %lld tokens",
+	                    (long long)s->job->model.train.global_batch,
+	                    (long long)s->job->model.train.seq);
+}
+
+static void write_outliers(const struct pen *pen, const struct sharded_table *t)
+{
+	static const char *const head[] = {
+		"model", "machine", "sequences", "took", "no less to compute",
+		"took",  "factor"};
+	struct arena *a = pen->arena;
+	struct pen_table table = words_table(a, "Outliers of published steps",
+	                                     "lllrlrr", head, (size_t)t->n);
+
+	for (int64_t i = 0; i < t->n; i++) {
+		const struct sharded_step *s = &t->row[i];
+		const char **cell;
+
+		if (!s->faster || s->left_out)
+			continue;
+		cell = words_row(&table);
+		cell[0] = s->job->name;
+		cell[1] = s->job->platform;
+		cell[2] = sequences(a, s);
+		cell[3] = words_time(a, s->measured_s);
+		cell[4] = sequences(a, s->faster);
+		cell[5] = words_time(a, s->faster->measured_s);
+		cell[6] = factor_text(a, s->measured_s / s->faster->measured_s);
+	}
+	table.name = "outliers";
+	if (!table.rows)
+		return;
+	pen->heading(pen, 3, "Outliers");
+	pen->table(pen, &table);
 }
 
 static void write_left_out(const struct pen *pen, const struct sharded_table *t)
@@ -179,6 +268,7 @@ void sharded_table_words(const struct pen *pen, const struct sharded_table *t)
 {
 	pen->heading(pen, 2, "Published configurations as shardings");
 	write_groups(pen, t);
+	write_outliers(pen, t);
 	write_left_out(pen, t);
 }
 
@@ -194,7 +284,7 @@ void sharded_table_csv(FILE *out, const struct sharded_table *t)
 {
 	fprintf(out,
 	        "set,name,platform,rows,mesh,tactics,measured_s,published_s,ours_s,"
-	        "evaluations,left_out\n");
+	        "evaluations,left_out,outlier\n");
 	for (int64_t i = 0; i < t->n; i++) {
 		const struct sharded_step *s = &t->row[i];
 
@@ -209,6 +299,6 @@ void sharded_table_csv(FILE *out, const struct sharded_table *t)
 		put_number(out, s->ours_s);
 		fprintf(out, ",%lld", (long long)s->evaluations);
 		csv_put(out, s->left_out ? s->left_out : "", false);
-		fprintf(out, "\n");
+		fprintf(out, ",%s\n", s->faster ? "true" : "false");
 	}
 }

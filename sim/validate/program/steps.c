@@ -401,6 +401,25 @@ static int64_t row_like(const struct table_reader *r, int64_t row)
 	return k;
 }
 
+static bool same_kin(const struct table_reader *r, int64_t a, int64_t b)
+{
+	for (int k = SET; k < COLUMNS; k++)
+		if ((k <= NAME || k >= PLATFORM) && k != SEQ && k != GLOBAL_BATCH &&
+		    k != MICRO_BATCH &&
+		    strcmp(sheet_text(&r->sheet, a, k), sheet_text(&r->sheet, b, k)) != 0)
+			return false;
+	return true;
+}
+
+static int64_t row_kin(const struct table_reader *r, int64_t row)
+{
+	int64_t k = 0;
+
+	while (k < row && (sheet_text(&r->sheet, k, LEFT_OUT)[0] || !same_kin(r, k, row)))
+		k++;
+	return k;
+}
+
 static enum status run_rows(struct step_table *t, struct table_reader *r, bool hold_out)
 {
 	for (int64_t i = 0; i < t->n; i++) {
@@ -460,11 +479,13 @@ enum status step_jobs_read(struct step_jobs *out, struct arena *a, const char *p
 			.precision = sheet_text(&r.sheet, i, PRECISION),
 			.left_out = sheet_field(&r.sheet, i, LEFT_OUT),
 			.like = i,
+			.kin = i,
 		};
 		if (sheet_number(&job->measured_s, &r.sheet, i, MEASURED) != OK)
 			return e->code;
 		if (job->left_out)
 			continue;
+		job->kin = row_kin(&r, i);
 		job->like = row_like(&r, i);
 		if (job->like == i && read_job(job, &r, i) != OK)
 			return e->code;

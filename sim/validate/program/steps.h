@@ -93,6 +93,7 @@ struct step_job {
 	const int32_t *devices; /* of the machine; NULL: the first */
 	int64_t ndevices;
 	int64_t like; /* the first row that is equal but for what was measured; itself: none is */
+	int64_t kin; /* the first row of its set and model that is but for seq and batches, too */
 };
 
 struct step_jobs {
