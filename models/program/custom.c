@@ -27,8 +27,8 @@ static double number(struct span config, const char *key)
 	return n;
 }
 
-/* q and k as [batch, sequence, heads, head]. */
-static bool by_shapes(struct attention *a, const struct program *p,
+/* q and k as [batch, sequence, heads, head]; `kv` are the heads of k. */
+static bool by_shapes(struct attention *a, double *kv, const struct program *p,
                       const struct instruction *op)
 {
 	const struct value_type *q, *k;
@@ -45,6 +45,25 @@ static bool by_shapes(struct attention *a, const struct program *p,
 	                        .d = (double)q->dim[3],
 	                        .t = (double)k->dim[1],
 	                        .v = (double)q->dim[3]};
+	*kv = (double)k->dim[2];
+	return true;
+}
+
+/* What the configuration tells, of which a device may have a part. False if it tells nothing. */
+static bool by_config(struct attention *a, double *kv, const struct custom_attr *c)
+{
+	struct span config = c->config;
+
+	if (number(config, "attn_heads") <= 0 || number(config, "q_max_seqlen") <= 0)
+		return false;
+	a->b = number(config, "input_batch");
+	a->h = number(config, "attn_heads");
+	a->s = number(config, "q_max_seqlen");
+	a->t = number(config, "kv_max_seqlen");
+	a->d = number(config, "qk_head_dim") > 0 ? number(config, "qk_head_dim") : a->d;
+	a->v = number(config, "v_head_dim") > 0 ? number(config, "v_head_dim") : a->d;
+	*kv = number(config, "num_gqa_groups") > 0 ? number(config, "num_gqa_groups")
+	                                           : a->h;
 	return true;
 }
 
@@ -53,7 +72,7 @@ bool custom_attention(struct attention *out, const struct program *p,
 {
 	struct attention *a = out;
 	struct span target, config;
-	double kv;
+	double kv, share = 1;
 	bool torch;
 
 	if (op->code != HLO_CUSTOM_CALL || !op->as.custom)
@@ -63,25 +82,15 @@ bool custom_attention(struct attention *out, const struct program *p,
 	torch = begins(target, "flash_attn_");
 	if ((!torch && !begins(target, "te_fused_attn_") &&
 	     !begins(target, "__cudnn$fmha")) ||
-	    !by_shapes(a, p, op))
+	    !by_shapes(a, &kv, p, op))
 		return false;
 	a->torch = torch;
 	a->backward = span_find(target, "backward") || span_find(target, "Backward");
-	if (number(config, "attn_heads") > 0 && number(config, "q_max_seqlen") > 0) {
-		a->b = number(config, "input_batch");
-		a->h = number(config, "attn_heads");
-		a->s = number(config, "q_max_seqlen");
-		a->t = number(config, "kv_max_seqlen");
-		a->d = number(config, "qk_head_dim") > 0 ? number(config, "qk_head_dim")
-		                                         : a->d;
-		a->v = number(config, "v_head_dim") > 0 ? number(config, "v_head_dim")
-		                                        : a->d;
-	}
+	if (by_config(a, &kv, op->as.custom) && op->as.custom->share > 0)
+		share = op->as.custom->share;
 	/* Transformer Engine numbers masks: none, padding, causal, padding and causal, ... */
 	a->causal = number(config, "mask_type") >= 2 ||
 	            (config.at && span_find(config, "CAUSAL"));
-	kv = number(config, "num_gqa_groups") > 0 ? number(config, "num_gqa_groups")
-	                                          : a->h;
 	a->flops = 2 * a->b * a->h * a->s * a->t * (a->d + a->v) / (a->causal ? 2 : 1);
 	a->bytes = a->b * (a->s * a->h + a->t * kv) * (a->d + a->v) *
 	           p->value.at[op_operand(p, op, 0)].type.dtype->bits / 8;
@@ -89,10 +98,8 @@ bool custom_attention(struct attention *out, const struct program *p,
 		a->flops *= 2.5;
 		a->bytes *= 2;
 	}
-	if (op->as.custom->share > 0) {
-		a->flops *= op->as.custom->share;
-		a->bytes *= op->as.custom->share;
-	}
+	a->flops *= share;
+	a->bytes *= share;
 	return true;
 }
 

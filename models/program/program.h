@@ -137,7 +137,7 @@ struct custom_attr {
 	struct span target;
 	struct span config; /* backend_config */
 	bool known;         /* it is priced as what it is; others by their bytes */
-	/* Of the work that `config` tells, the part that a device has; 0: all of it. */
+	/* Of the sizes that `config` tells, the part that a device has; 0: all. Shapes are its own. */
 	double share;
 };
 

@@ -25,3 +25,18 @@ shardsim program scenarios/programs/fsdp-loop.mlir --partitioner xla --report co
 shardsim program scenarios/programs/fsdp-loop.mlir --partitioner xla --raw --report collectives
 # The text with all shardings in it.
 shardsim program scenarios/programs/mlp-sharded.mlir --emit sdy | sed -n '5,12p'
+# Attention of 128 sequences of 4,096 tokens, 32 heads of 128 and 8 of keys, causal, in 8 parts of 16: by
+# hand 2 * 16 * 32 * 4096^2 * 256 / 2 flops and 16 * 4096 * (32 + 8) * 256 * 2 bytes on a device, whichever
+# of its dimensions is split.
+for tiles in 8,1,1,1 1,1,8,1; do
+	cat >"$TMPDIR/attention.hlo" <<END
+HloModule attention
+ENTRY %main {
+  %q = bf16[128,4096,32,128] parameter(0), sharding={devices=[$tiles]<=[8]}
+  %k = bf16[128,4096,8,128] parameter(1), sharding={devices=[$tiles]<=[8]}
+  %v = bf16[128,4096,8,128] parameter(2), sharding={devices=[$tiles]<=[8]}
+  ROOT %o = bf16[128,4096,32,128] custom-call(%q, %k, %v), custom_call_target="te_fused_attn_forward_ffi", backend_config={mask_type = 2 : i64, num_gqa_groups = 8 : i64}, sharding={devices=[$tiles]<=[8]}
+}
+END
+	shardsim program "$TMPDIR/attention.hlo" --platform dgx-h100:1 --report kernels | sed 1d
+done
