@@ -196,7 +196,7 @@ static enum status read_count(int64_t *out, const char *option, const char *text
 	if (!text)
 		return OK;
 	s = scan_start(text, where_option(option, text), e);
-	if (!scan_int(&s, "a number", least, most, out))
+	if (!scan_int(&s, NULL, least, most, out))
 		return e->code;
 	return scan_finish(&s);
 }
