@@ -87,7 +87,7 @@ static bool ends_in(int key, const char *end)
 	return n > of && !strcmp(names[key] + n - of, end);
 }
 
-/* Returns whether a constant is a share of something: at most 1. */
+/* Returns whether a constant is a share of something: above 0, at most 1. */
 static bool is_share(int key)
 {
 	return ends_in(key, "_share");
@@ -118,9 +118,10 @@ static enum status read_one(struct tuning *out, bool *given, struct scan *s,
 	if (x < 0 || (*rest && *rest != ' '))
 		return scan_fail_at(s, word, E_SYNTAX, "expected a number of 0 or more");
 	out->value[key] = x;
-	if (is_share(key) && x > 1)
+	if (is_share(key) && !(x > 0 && x <= 1))
 		return scan_fail_at(s, word, E_RANGE,
-		                    "%s is out of range, expected 0 to 1", names[key]);
+		                    "%s is out of range, expected above 0, at most 1",
+		                    names[key]);
 	if ((key == TUNING_SCHEDULED || key == TUNING_NET_SIMPLE) && x != 0 && x != 1)
 		return scan_fail_at(s, word, E_RANGE, "%s is a switch, expected 0 or 1",
 		                    names[key]);

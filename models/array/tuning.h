@@ -86,7 +86,7 @@ int tuning_find(const char *name, size_t length);
 /*
  * Reads "key=number ..." with single spaces between; plain decimal numbers >= 0.
  * E_SYNTAX or E_RANGE with the place inside the text: a key unknown or there twice, no
- * number, a share above 1.
+ * number, a share of 0 or above 1.
  */
 enum status tuning_parse(struct tuning *out, const char *text, struct where at,
                          struct error *e);

@@ -124,6 +124,21 @@ bool scan_quoted(struct scan *s, char quote, const char **start, size_t *length)
 	return true;
 }
 
+/* Says that a number that has no name is missing or out of its range. */
+static enum status fail_unnamed(struct scan *s, const char *start, int64_t lo,
+                                int64_t hi)
+{
+	if (s->pos > start)
+		return scan_fail_at(
+			s, start, E_RANGE,
+			"%.*s is out of range, expected a whole number from "
+			"%lld to %lld",
+			(int)(s->pos - start), start, (long long)lo, (long long)hi);
+	return scan_fail_at(s, start, E_SYNTAX,
+	                    "expected a whole number from %lld to %lld", (long long)lo,
+	                    (long long)hi);
+}
+
 bool scan_int(struct scan *s, const char *what, int64_t lo, int64_t hi, int64_t *out)
 {
 	const char *start;
@@ -133,7 +148,10 @@ bool scan_int(struct scan *s, const char *what, int64_t lo, int64_t hi, int64_t 
 	skip_space(s);
 	start = s->pos;
 	if (!isdigit((unsigned char)*start)) {
-		scan_fail(s, E_SYNTAX, "expected %s, a whole number", what);
+		if (!what)
+			fail_unnamed(s, start, lo, hi);
+		else
+			scan_fail(s, E_SYNTAX, "expected %s, a whole number", what);
 		return false;
 	}
 	for (; isdigit((unsigned char)*s->pos); s->pos++)
@@ -143,8 +161,12 @@ bool scan_int(struct scan *s, const char *what, int64_t lo, int64_t hi, int64_t 
 		*out = value;
 		return true;
 	}
-	scan_fail_at(s, start, E_RANGE, "%s %.*s is out of range, expected %lld to %lld",
-	             what, (int)(s->pos - start), start, (long long)lo, (long long)hi);
+	if (!what)
+		fail_unnamed(s, start, lo, hi);
+	else
+		scan_fail_at(s, start, E_RANGE,
+		             "%s %.*s is out of range, expected %lld to %lld", what,
+		             (int)(s->pos - start), start, (long long)lo, (long long)hi);
 	return false;
 }
 

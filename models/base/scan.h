@@ -58,7 +58,10 @@ bool scan_plain_name(const char *name);
  */
 bool scan_quoted(struct scan *s, char quote, const char **start, size_t *length);
 
-/* Reads a decimal integer in [lo, hi]; its absence or a number outside is an error. */
+/*
+ * Reads a decimal integer in [lo, hi]; its absence or a number outside is an error, which says
+ * that `what` was expected, or a whole number where that is NULL.
+ */
 bool scan_int(struct scan *s, const char *what, int64_t lo, int64_t hi, int64_t *out);
 
 /* Record an error at the next token (or at `pos` for scan_fail_at). Returns `code`. */

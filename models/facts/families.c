@@ -300,6 +300,18 @@ static enum status shape_missing(struct arena *a, const char *path, const char *
 	                 "ends in .xml");
 }
 
+/* White space would be of the machine's name, and two names then of one machine. */
+static enum status space_none(const char *spec, struct where at, struct error *e)
+{
+	size_t n = strcspn(spec, " \t\r\n\v\f");
+
+	if (!spec[n])
+		return OK;
+	at.col += (unsigned)n;
+	return error_set(e, E_SYNTAX, at,
+	                 "white space, expected none in the name of a machine");
+}
+
 enum status family_parse(struct family_machine *out, struct arena *a, const char *path,
                          const char *spec, const char *const *set, int nset,
                          struct error *e)
@@ -322,7 +334,8 @@ enum status family_parse(struct family_machine *out, struct arena *a, const char
 		return e->code;
 	at = where_option("--platform", named.spec);
 	s = scan_start(named.spec, at, e);
-	if (kind_of(&out->family)->shape(out, &s, strchr(named.spec, ':') + 1) != OK ||
+	if (space_none(named.spec, at, e) != OK ||
+	    kind_of(&out->family)->shape(out, &s, strchr(named.spec, ':') + 1) != OK ||
 	    settings_structure(out, a, spec, named.set, named.nset, &at, e) != OK)
 		return error_as_named(&named, spec, e);
 	for (int i = 0; i < named.nset; i++)

@@ -233,6 +233,7 @@ static enum status nodes_shape(struct family_machine *m, struct scan *s,
                                const char *text)
 {
 	const struct family *f = &m->family;
+	int64_t n;
 
 	s->pos = text;
 	m->shape[0] = 1;
@@ -240,8 +241,10 @@ static enum status nodes_shape(struct family_machine *m, struct scan *s,
 		return scan_fail_at(s, text, E_RANGE,
 		                    "a shape of %s is a number of nodes, such as %s:4",
 		                    f->name, f->name);
-	if (shape_scan(s, m->shape, 1) != OK)
+	if (!scan_int(s, "the number of nodes", 1, f->largest[0], &n) ||
+	    scan_finish(s) != OK)
 		return s->error->code;
+	m->shape[0] = (int32_t)n;
 	return shape_bounds(m, f->gpus, s, text);
 }
 

@@ -50,6 +50,15 @@ static enum status unit_given(const char *key, const char *text, struct where at
 	return OK;
 }
 
+/* Reads a peak by hand or of a family; that it is not known is said by leaving it out. */
+static enum status flops_parse(double *out, const char *name, const char *text,
+                               struct where at, struct error *e)
+{
+	if (units_flops(text, at, out, e) == OK && *out == 0)
+		error_set(e, E_RANGE, at, "%s must be above 0", name);
+	return e->code;
+}
+
 enum status tuning_value_parse(double *out, enum tuning_key key, const char *text,
                                struct where at, struct error *e)
 {
@@ -69,7 +78,7 @@ enum status tuning_value_parse(double *out, enum tuning_key key, const char *tex
 	if (ends_with(name, "_Bps"))
 		return units_rate(text, at, out, e);
 	if (ends_with(name, "_flops"))
-		return units_flops(text, at, out, e);
+		return flops_parse(out, name, text, at, e);
 	text_printf(&pair, "%s=%s", name, text);
 	tuning_parse(&one, pair.s, (struct where){0}, &inner);
 	text_free(&pair);

@@ -76,7 +76,8 @@ static const struct option_row option_table[] = {
          "write the shardings for another system, into the text of the program "
          "(annotate), or the step of a model as a program (hlo)",
          AT(emit), .unknown = "unknown kind of text"},
-	{"output", 'o', "FILE", "where --emit writes (default: stdout)", AT(output)},
+	{"output", 'o', "FILE", "where --emit writes (default: it is printed alone)",
+         AT(output)},
 	{"devices-out", 0, "FILE", "write the device order, for --devices @FILE",
          AT(devices_out)},
 	{"format", 0, "text|json|md|csv",
@@ -165,6 +166,8 @@ static void check_automap_options(void *self, const struct argp_state *state)
 		argp_error(state, "--mesh and --device-count, expected one of them");
 	if (o->output && !o->emit)
 		argp_error(state, "--output is where --emit writes");
+	if (o->emit && o->format && !o->output && !hlo)
+		argp_error(state, "--emit without --output prints nothing else");
 	if (o->devices && o->count)
 		argp_error(state, "--devices goes with --mesh");
 	if (hlo && (sharding_asked(o) || o->format))
@@ -193,7 +196,7 @@ static enum status read_count(int64_t *out, const char *option, const char *text
 	if (!text)
 		return OK;
 	s = scan_start(text, where_option(option, text), e);
-	if (!scan_int(&s, "a number", least, most, out))
+	if (!scan_int(&s, NULL, least, most, out))
 		return e->code;
 	return scan_finish(&s);
 }
@@ -464,11 +467,21 @@ static enum status run_published(struct session *s, struct error *e)
 	return OK;
 }
 
+/* Finds before any search what cannot be written. */
+static enum status check_files(const struct options *o, struct error *e)
+{
+	if (o->output && file_check(o->output, e) != OK)
+		return e->code;
+	return o->devices_out ? file_check(o->devices_out, e) : OK;
+}
+
 static enum status run_session(struct session *s, struct error *e)
 {
 	const struct options *o = s->o;
 	struct automap_answer answer;
 
+	if (check_files(o, e) != OK)
+		return e->code;
 	if (jobs_suite_is(o->file.at[0]))
 		return run_jobs(s, e);
 	if (automap_is_study(o->file.at[0]))

@@ -5,6 +5,7 @@
 #include "fit/intervals.h"
 #include "fit/log.h"
 #include "fit/report.h"
+#include "measure/library.h"
 #include "system/file.h"
 #include "text/pen.h"
 #include "text/words_list.h"
@@ -15,6 +16,7 @@ struct options {
 	const char *mapping, *family, *constants, *output, *format, *intervals;
 	const char *platform, *collective;
 	bool in_place;
+	struct library_text library;
 	struct command_words file;
 };
 
@@ -50,9 +52,11 @@ static void check_options(void *self, const struct argp_state *state)
 	if (o->platform && (o->mapping || o->family))
 		argp_error(state, "%s does not go with --platform",
 		           o->mapping ? "--mapping" : "--family");
-	if (!o->platform && (o->collective || o->in_place))
+	if (!o->platform && (o->collective || o->in_place || o->library.launch))
 		argp_error(state, "%s goes with --platform",
-		           o->collective ? "--collective" : "--in-place");
+		           o->collective ? "--collective"
+		           : o->in_place ? "--in-place"
+		                         : "--launch");
 }
 
 /* Returns whether some row is of that family. */
@@ -146,7 +150,8 @@ static enum status fit_one(struct arena *a, const struct options *o, struct erro
 	                                .nfiles = o->file.n,
 	                                .platform = o->platform,
 	                                .collective = o->collective,
-	                                .in_place = o->in_place};
+	                                .in_place = o->in_place,
+	                                .launch = o->library.launch};
 	struct pen pen = pen_chosen(o, a);
 	struct text entry = {0};
 	const char **constant;
@@ -229,7 +234,7 @@ int command_fit(int argc, char **argv)
 		       "dgx-h100 -o entry\n"
 		       "shardsim fit all_reduce.log --platform dgx-h100:2",
 		.machines = true,
-		.options = {{option_table, &o}},
+		.options = {{option_table, &o}, {launch_table, &o.library}},
 		.words = &o.file,
 		.expected = "a file of timings",
 		.check = check_options,

@@ -37,7 +37,8 @@ int command_platform(int argc, char **argv)
 	int status = EXIT_DONE;
 
 	command_parse(&syntax, argc, argv);
-	if (platform_text(&xml, a, o.spec.at[0], o.set.at, o.set.n, false, &e) != OK ||
+	if ((o.output && file_check(o.output, &e) != OK) ||
+	    platform_text(&xml, a, o.spec.at[0], o.set.at, o.set.n, false, &e) != OK ||
 	    platform_machine(&machine, a, o.spec.at[0], o.set.at, o.set.n, &e) != OK)
 		status = command_misuse(&e);
 	else if (!o.output)

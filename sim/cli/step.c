@@ -248,7 +248,8 @@ static enum status time_step(struct step_time *s, struct machine **m,
 	const char *platform = o->platform;
 	int32_t *devices = NULL, n;
 
-	if (read_model(model, a, o, e) != OK ||
+	if ((o->output && file_check(o->output, e) != OK) ||
+	    read_model(model, a, o, e) != OK ||
 	    step_degrees_parse(&degrees, a, o->parallel, at, e) != OK ||
 	    (platform_sized(platform) &&
 	     platform_resize(&platform, a, o->set.at, o->set.n, step_devices(&degrees),

@@ -141,14 +141,15 @@ struct report_best {
 };
 
 /*
- * How sure it is which planner is fastest, over the cases that two or more solve, that take
- * time and whose intervals are all known. best-portable does not count beside best.
+ * How sure it is which planner is fastest, over the cases that two or more solve and that take
+ * time. best-portable does not count beside best.
  */
 struct report_winner {
 	enum report_kind kind;
 	const char *platform, *clock;
 	size_t n;
-	size_t tied; /* all take the same time, within REPORT_TIE */
+	size_t tied;    /* all take the same time, within REPORT_TIE */
+	size_t unknown; /* not all do, and some interval is not known */
 	size_t certain; /* the fastest one's interval ends before those of all slower begin */
 };
 

@@ -100,6 +100,30 @@ static void write_sentence(const struct pen *pen, const struct report *r,
 }
 
 /* Says on how many problems of a kind it is certain which planner is fastest. */
+static const char *winners_text(struct arena *a, const struct report_winner *sum,
+                                const char *names)
+{
+	const char *tied =
+		sum->tied ? arena_printf(a, "; in %zu all take equally long", sum->tied)
+			  : "";
+
+	if (sum->unknown && sum->unknown + sum->tied == sum->n)
+		return arena_printf(
+			a,
+			"No intervals (80 %%) are known of these times, so "
+			"which planner is fastest is certain in none of %zu "
+			"%s%s.",
+			sum->n, names, tied);
+	return arena_printf(
+		a,
+		"Which planner is fastest is certain in %zu of %zu %s, where its "
+		"interval (80 %%) ends before those of all slower ones begin%s%s.",
+		sum->certain, sum->n, names, tied,
+		sum->unknown
+			? arena_printf(a, "; in %zu no interval is known", sum->unknown)
+			: "");
+}
+
 static void write_winners(const struct pen *pen, const struct report *r,
                           enum report_kind kind)
 {
@@ -115,6 +139,7 @@ static void write_winners(const struct pen *pen, const struct report *r,
 			continue;
 		sum.n += w->n;
 		sum.tied += w->tied;
+		sum.unknown += w->unknown;
 		sum.certain += w->certain;
 		machines++;
 	}
@@ -124,16 +149,7 @@ static void write_winners(const struct pen *pen, const struct report *r,
 	                                    kinds[kind].name)
 	        : sum.n > 1  ? kinds[kind].names
 	                     : kinds[kind].name;
-	pen->paragraph(
-		pen,
-		arena_printf(a,
-	                     "Which planner is fastest is certain in %zu of %zu %s, "
-	                     "where its interval (80 %%) ends before those of all "
-	                     "slower ones begin%s.",
-	                     sum.certain, sum.n, names,
-	                     sum.tied ? arena_printf(a, "; in %zu all take equally long",
-	                                             sum.tied)
-	                              : ""));
+	pen->paragraph(pen, winners_text(a, &sum, names));
 }
 
 void report_sentences_text(const struct pen *pen, const struct report *r)

@@ -345,7 +345,7 @@ static void count_winner(struct report_winner *w, const struct row *const *row, 
 		if (!fastest || row[i]->time_s < fastest->time_s)
 			fastest = row[i];
 	}
-	if (n < 2 || !known || !moves)
+	if (n < 2 || !moves)
 		return;
 	for (size_t i = 0; i < n; i++) {
 		if (tied(row[i], fastest))
@@ -355,7 +355,8 @@ static void count_winner(struct report_winner *w, const struct row *const *row, 
 	}
 	w->n++;
 	w->tied += slower == 0;
-	w->certain += slower > 0 && certain;
+	w->unknown += slower > 0 && !known;
+	w->certain += slower > 0 && known && certain;
 }
 
 static void add_winner(struct rivals *g, const struct place *place)

@@ -15,7 +15,7 @@ static enum status read_generate_range(struct reader *r, const char *text,
 		if (!limit)
 			units_scan_bytes(&s, &out[i]);
 		else
-			scan_int(&s, "a number", 1, limit, &out[i]);
+			scan_int(&s, NULL, 1, limit, &out[i]);
 		if (i == 0 && !scan_take(&s, "..")) {
 			out[1] = out[0];
 			break;

@@ -294,7 +294,7 @@ static enum status load_number(int64_t *out, struct store *s, const char *dir,
 	struct scan scan = scan_start(text ? text : "", (struct where){0}, &fault);
 
 	if (e->code == OK &&
-	    (!scan_int(&scan, "a number", 0, most, out) || scan_finish(&scan) != OK))
+	    (!scan_int(&scan, NULL, 0, most, out) || scan_finish(&scan) != OK))
 		return error_set(e, E_IO, (struct where){.file = dir},
 		                 "sweep.db is damaged: its setting '%s' number %d is "
 		                 "'%.40s', expected a whole number up to %lld; the "

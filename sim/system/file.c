@@ -153,6 +153,12 @@ static bool is_full(int fault)
 	return fault == ENOSPC || fault == EDQUOT || fault == EFBIG || fault == EIO;
 }
 
+/* "-" is standard output elsewhere, and hardly ever meant as a name. */
+static bool is_name(const char *path)
+{
+	return path[0] && strcmp(path, "-") != 0;
+}
+
 static enum status refuse(const char *path, struct error *e)
 {
 	int fault = errno;
@@ -160,6 +166,11 @@ static enum status refuse(const char *path, struct error *e)
 	if (!path[0])
 		return error_set(e, E_IO, (struct where){0},
 		                 "an empty file name, expected where to write");
+	if (!is_name(path))
+		return error_set(e, E_IO, (struct where){0},
+		                 "'-' is no file name here, expected where to write; "
+		                 "/dev/stdout is standard output, ./- a file of that "
+		                 "name");
 	return error_set(e, is_full(fault) ? E_WRITE : E_IO,
 	                 (struct where){.file = path}, "cannot write it: %s",
 	                 strerror(fault));
@@ -167,10 +178,10 @@ static enum status refuse(const char *path, struct error *e)
 
 enum status file_check(const char *path, struct error *e)
 {
-	return path[0] && check_file(path) ? OK : refuse(path, e);
+	return is_name(path) && check_file(path) ? OK : refuse(path, e);
 }
 
 enum status file_write(const char *path, const char *bytes, size_t n, struct error *e)
 {
-	return path[0] && write_file(path, bytes, n) ? OK : refuse(path, e);
+	return is_name(path) && write_file(path, bytes, n) ? OK : refuse(path, e);
 }

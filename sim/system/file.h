@@ -11,7 +11,7 @@
  * Writes the file `path`, or the one that it links to. If `path` is no regular file but
  * a device or a pipe, the bytes are written into that. When any part fails, it is an
  * E_IO with the path, an E_WRITE if the disk is full or broken, and the old file, if any,
- * is untouched.
+ * is untouched. The name "-" is refused.
  */
 enum status file_write(const char *path, const char *bytes, size_t n, struct error *e);
 

@@ -57,7 +57,10 @@ static const struct spec_fault spec_faults[] = {
 	{"tpu-v4:4x0x4", NULL, 10, "the length of an axis"},
 	{"tpu-v4:4x4x28", NULL, 8, "a length of 28 is above 24"},
 	{"tpu-v5e:17x1", NULL, 9, "a length of 17 is above 16"},
-	{"dgx-a100:16385", NULL, 10, "16385 is above 16384"},
+	{"dgx-a100:16385", NULL, 10, "nodes 16385 is out of range, expected 1 to 16384"},
+	{"dgx-h100:-1", NULL, 10, "expected the number of nodes, a whole number"},
+	{"dgx-h100:2 ", NULL, 11, "white space"},
+	{"tpu-v4: 4x4x4", NULL, 8, "white space"},
 	{"tpu-v4:15x15x15", NULL, 1, "at most 2048 chips"},
 	{"dgx-a100:1", "nvlink.bandwith=1GB/s", 1,
          "dgx-a100 has no figure 'nvlink.bandwith'; did you mean 'nvlink.bandwidth'? "

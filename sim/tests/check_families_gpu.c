@@ -280,7 +280,7 @@ static const struct {
          1,
          "34 NICs do not spread evenly over up to 8 groups of 10 routers of 16; the "
          "next fewer nodes that do are 16"},
-	{"polaris:561", {NULL}, "--platform", 9, "561 is above 560"},
+	{"polaris:561", {NULL}, "--platform", 9, "561 is out of range, expected 1 to 560"},
 	{"dgx-h100:1", {"inside=ring"}, "--set", 8, "a GPU"},
 	{"dgx-h100:1", {"inside=0-8"}, "--set", 10, "a GPU"},
 	{"dgx-h100:1", {"inside=0-1 1-0"}, "--set", 12, "are there twice"},

@@ -340,7 +340,7 @@ static const struct {
          false, "in place alone"},
 	{LOG(NODE("a"), "64 16 float sum -1 20 0 0 0\n"), "tiny:1", NULL, true,
          "no timings in place"},
-	{LOG(NODE("a"), ROW), "tiny:9", NULL, false, "no such shape"},
+	{LOG(NODE("a"), ROW), "tiny:9", NULL, false, "nodes 9 is out of range"},
 };
 
 START_TEST(machines)

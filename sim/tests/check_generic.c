@@ -269,7 +269,8 @@ static const struct {
 	{"cluster:4", "pcie.bandwidth=1GB/s", 1,
          "'pcie.bandwidth' has no meaning with the inside of a node of cluster; set "
          "another, such as inside=pcie"},
-	{"cluster:nodes=16385", NULL, 15, "16385 is above 16384"},
+	{"cluster:nodes=16385", NULL, 15,
+         "the number of nodes 16385 is out of range, expected 1 to 16384"},
 	{"cluster:gpus=4,nodes=0", NULL, 22, "0 is out of range"},
 	{"h100:32", NULL, 1,
          "unknown family 'h100'; did you mean 'dgx-h100:4' (32 GPUs)?"},

@@ -21,6 +21,7 @@ struct timed {
  * On m:1 the fastest planner, or both of two, is certain in c1 (6 < 9) and in c4 (5 < 9, as
  * best-portable does not count beside best), and not in c2 (8.5 > 8); in c3 all tie. Of c5 there
  * is one planner, of c6 an interval is not known, and c7 takes no time. On n:1 c1 is certain.
+ * Of o:1 no interval is known; c1 takes all equally long.
  */
 static const struct timed made[] = {
 	{"m:1", "c1", X, 10, 9, 12},
@@ -44,7 +45,14 @@ static const struct timed made[] = {
 	{"m:1", "c7", "best", 0, 0, 0},
 	{"n:1", "c1", X, 3, 2, 4},
 	{"n:1", "c1", "synth", 1, 0.5, 1.5},
+	{"o:1", "c1", X, 3, NAN, NAN},
+	{"o:1", "c1", "synth", 3, NAN, NAN},
+	{"o:1", "c2", X, 3, NAN, NAN},
+	{"o:1", "c2", "synth", 1, NAN, NAN},
 };
+
+/* The first row of o:1. */
+enum { UNKNOWN_FIRST = COUNT(made) - 4 };
 
 static struct row *rows_of(struct arena *a)
 {
@@ -79,8 +87,9 @@ static struct report gather(struct arena *a)
 START_TEST(winners)
 {
 	static const struct report_winner wanted[] = {
-		{KIND_REAL, "m:1", "model", 4, 1, 2},
-		{KIND_REAL, "n:1", "model", 1, 0, 1},
+		{KIND_REAL, "m:1", "model", 5, 1, 1, 2},
+		{KIND_REAL, "n:1", "model", 1, 0, 0, 1},
+		{KIND_REAL, "o:1", "model", 2, 1, 1, 0},
 	};
 	struct arena *a = arena_new();
 	struct report r = gather(a);
@@ -90,6 +99,7 @@ START_TEST(winners)
 		ck_assert_str_eq(r.winner[i].platform, wanted[i].platform);
 		ck_assert_uint_eq(r.winner[i].n, wanted[i].n);
 		ck_assert_uint_eq(r.winner[i].tied, wanted[i].tied);
+		ck_assert_uint_eq(r.winner[i].unknown, wanted[i].unknown);
 		ck_assert_uint_eq(r.winner[i].certain, wanted[i].certain);
 	}
 	arena_free(a);
@@ -142,16 +152,23 @@ START_TEST(words)
 
 	ck_assert_msg(
 		strstr(text,
-	               "Which planner is fastest is certain in 3 of 5 cases (each "
+	               "Which planner is fastest is certain in 3 of 8 cases (each "
 	               "real scenario on each\nmachine), where its interval (80 "
-	               "%) ends before those of all slower ones begin; in 1 all\n"
-	               "take equally long.\n"),
+	               "%) ends before those of all slower ones begin; in 2 all\n"
+	               "take equally long; in 2 no interval is known.\n"),
 		"%s", text);
+	text = made_summary(a, rows_of(a) + UNKNOWN_FIRST, COUNT(made) - UNKNOWN_FIRST,
+	                    o);
+	ck_assert_msg(strstr(text,
+	                     "No intervals (80 %) are known of these times, so which "
+	                     "planner is fastest is certain in\nnone of 2 real "
+	                     "scenarios; in 1 all take equally long.\n"),
+	              "%s", text);
 	text = made_report(a, rows_of(a), COUNT(made), o);
 	ck_assert_msg(strstr(text, "| 3/1/0 | 1/2/0 |"), "%s", text);
 	o.format = REPORT_CSV;
 	text = made_report(a, rows_of(a), COUNT(made), o);
-	ck_assert_msg(strstr(text, "\r\nwinner,m:1,model,,,,4,,,,,,,1,,"), "%s", text);
+	ck_assert_msg(strstr(text, "\r\nwinner,m:1,model,,,,5,,,,,,,1,,"), "%s", text);
 	arena_free(a);
 }
 END_TEST

@@ -22,6 +22,13 @@ shardsim fit "$TMPDIR/small.log" --platform dgx-h100:1 --constants nvlink.bandwi
 log 'dgx-a100:2{nic.bandwidth=12GB/s}' 2 1 | awk '/^#/ {print; next}
 	{$6 *= 1 + (NR % 5 - 2) / 50; $10 = $6; print}' >"$TMPDIR/a100.log"
 shardsim fit "$TMPDIR/a100.log" --platform dgx-a100:2 2>&1 | sed -n '/^shardsim/p; /bandwidth .*peak/p; /^Unc/,/^$/p; /^## Another/,/^## Not/p'
+# Of one process for all GPUs, which the log does not say: without --launch the steps of the
+# network would be two and a half times as long.
+log 'dgx-h100:2{nic.bandwidth=24GB/s}' 2 1 '--launch single' >"$TMPDIR/single.log"
+for launch in process single; do
+	shardsim fit "$TMPDIR/single.log" --platform dgx-h100:2 --launch $launch | grep -o '^--platform.*'
+done
+shardsim fit platforms/measured.csv --launch single 2>&1 | head -n 1
 sed 's/] H100/] NVIDIA H100 80GB HBM3/' "$TMPDIR/nic.log" >"$TMPDIR/h100.log"
 shardsim validate "$TMPDIR/h100.log" --platform dgx-h100:2 2>&1 | grep -c note
 shardsim validate "$TMPDIR/h100.log" --platform dgx-a100:2 2>&1 | grep -o '^shardsim.*'

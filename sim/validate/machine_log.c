@@ -36,11 +36,12 @@ static enum status ranks_check(const struct measured *row, const struct machine 
 		                 "Rank ... on HOST' of nccl-tests before it");
 	if (row->devices != m->ndevices)
 		return error_set(e, E_TYPE, row->at,
-		                 "a timing of %d ranks on %d node%s, but %s has %d "
-		                 "devices on %d",
-		                 (int)row->devices, (int)row->nodes,
-		                 row->nodes == 1 ? "" : "s", platform, (int)m->ndevices,
-		                 (int)nodes_of(m));
+		                 "a timing of %d rank%s on %d node%s, but %s has %d "
+		                 "devices on %d; expected all '# Rank' lines of a log, "
+		                 "or --platform of what it ran on",
+		                 (int)row->devices, row->devices == 1 ? "" : "s",
+		                 (int)row->nodes, row->nodes == 1 ? "" : "s", platform,
+		                 (int)m->ndevices, (int)nodes_of(m));
 	if (row->nodes && !nodes_agree(m, row->nodes))
 		return error_set(e, E_TYPE, row->at,
 		                 "a timing of %d ranks on %d node%s, but %s has its %d "
@@ -177,6 +178,8 @@ enum status machine_log_open(struct validation **out, struct arena *a,
 		return e->code;
 	entries_make(mapping, a, l);
 	if (validation_open(out, a, t, mapping, e) != OK)
+		return e->code;
+	if (validation_force(*out, &(struct library_text){.launch = l->launch}, e) != OK)
 		return e->code;
 	(*out)->of_one = true;
 	(*out)->note = note;

@@ -14,6 +14,7 @@ struct machine_log {
 	int nset;
 	const char *collective; /* of runs that do not name theirs; NULL */
 	bool in_place;          /* the timings in place, else those out of place */
+	const char *launch; /* who called, whatever the logs say; NULL: what these say */
 };
 
 /*

@@ -229,17 +229,18 @@ static void row_fill(struct pen_table *t, struct arena *a, const struct ways_pai
 	cell[6] = words_count(a, (size_t)p->same_run);
 	cell[7] = words_count(a, (size_t)near);
 	cell[8] = words_count(a, (size_t)order);
-	cell[9] = words_count(a, (size_t)p->alike);
+	cell[9] = order ? words_count(a, (size_t)p->alike) : "-";
 	cell[10] = tau_words(a, ways_tau(p));
 	cell[11] = tau_words(a, ways_tau_of_all(p));
 }
 
 static struct pen_table ways_table(const struct ways *w, struct arena *a)
 {
-	static const char *const head[] = {"platform", "collective",   "one way",
-	                                   "another",  "reports",      "pairs",
-	                                   "same run", "near",         "order",
-	                                   "alike",    "tau of these", "tau of all"};
+	static const char *const head[] = {
+		"platform",       "collective", "way A",
+		"way B",          "reports",    "pairs",
+		"equal by model", "within 4 %", "compared",
+		"same order",     "tau",        "tau, equal times as wrong"};
 	struct pen_table t = words_table(a, "Ways of one job in their order",
 	                                 "lllllrrrrrrr", head, (size_t)w->n + 2);
 	struct ways_pairs one = {"all", "", "", "", true, 0, 0, 0, 0, 0}, all = one;
@@ -254,7 +255,7 @@ static struct pen_table ways_table(const struct ways *w, struct arena *a)
 	}
 	if (w->pairs[0].one_report)
 		row_fill(&t, a, &one, "one");
-	row_fill(&t, a, &all, "");
+	row_fill(&t, a, &all, "any");
 	return t;
 }
 
@@ -269,18 +270,20 @@ void ways_words(const struct pen *pen, const struct validation *v)
 	t = ways_table(&w, pen->arena);
 	pen->heading(pen, 2, "Order of ways");
 	pen->paragraph(
-		pen, "Where one job was measured in several ways, by other callers or "
-		     "with a forced algorithm, each two are ordered by measured and "
-		     "by simulated times. A job is a collective of some bytes on some "
-		     "devices, in place or not; times within 1 % are no pair.");
+		pen,
+		"Does the model rank two ways of doing one job as the measurements "
+		"do? A job is a collective of some bytes on some devices, in "
+		"place or not; its ways are callers and forced algorithms. Each "
+		"two that were measured are a pair, but for times within 1 %.");
 	pen->paragraph(
-		pen, "Two kinds of pairs have no order. Of the same run, the model "
-		     "picks for one way what the other forces, so its times are "
-		     "equal: one way measured twice, if the library picked the same. "
-		     "Near are two reports that differ by less than 4 %, as reports "
-		     "of one way do. Kendall's tau is the others' pairs ordered alike "
-		     "less those that are not, over both. The last column is that of "
-		     "all pairs, where equal times are an order that was missed.");
+		pen, "Two kinds of pairs are not compared. Equal by model are those of "
+		     "which the model picks for one way what the other forces: one "
+		     "way measured twice, if the library picked the same. Within 4 % "
+		     "are times of two reports that differ no more than those of one "
+		     "way do. Kendall's tau is of the compared pairs those in the "
+		     "same order less the others, over both. The last column is that "
+		     "of all pairs, where times that are equal by model are an order "
+		     "that was missed.");
 	if (w.twice)
 		pen->paragraph(pen,
 		               arena_printf(pen->arena,
