@@ -44,6 +44,22 @@ static void note(const struct noting *n, int32_t flat, int32_t value)
 	n->noted[of] = true;
 }
 
+/* A result that takes the place of an argument is cut as that is; others as their values. */
+static void note_result(const struct noting *n, int32_t k)
+{
+	struct sharding *s = &n->s->at[n->g->program->value.n + k];
+	int32_t v = n->g->value_of[n->g->repeats->stands[n->g->flat->result.at[k]]];
+	struct layout l;
+
+	if (v < 0 || s->type->rank > RANK_MAX || n->g->value.at[v].constant)
+		return;
+	if (n->g->value.at[v].becomes >= 0)
+		v = n->g->value.at[v].becomes;
+	l = automap_layout(n->f, n->g, v);
+	set_sharding(s, &l);
+	s->anew = false;
+}
+
 static void note_all(struct shardings *s, struct arena *a,
                      const struct automap_found *f, const struct graph *g)
 {
@@ -60,6 +76,8 @@ static void note_all(struct shardings *s, struct arena *a,
 		s->at[i].anew = true;
 	for (int32_t i = 0; i < param.n; i++)
 		note(&n, i, param.at[i]);
+	for (int32_t i = 0; i < g->flat->result.n; i++)
+		note_result(&n, i);
 	for (int64_t i = 0; i < g->flat->step.n; i++) {
 		const struct flat_step *step = &g->flat->step.at[i];
 		const struct instruction *op = &p->op.at[step->op];

@@ -109,44 +109,67 @@ static bool has_own(const struct annotating *w, const struct instruction *op)
 
 /* --- HLO --- */
 
-static const char *hlo_list(const struct annotating *w, const struct instruction *op)
+/* The shardings of n values from the first on, or of the results of the entry. */
+static const char *hlo_list(const struct annotating *w, int32_t first, int32_t n,
+                            bool tuple)
 {
 	struct text out = {0};
 
-	if (op->nvalues > 1)
+	if (tuple)
 		text_printf(&out, "{");
-	for (int32_t k = 0; k < op->nvalues; k++) {
-		int32_t v = op->first_value + k;
+	for (int32_t v = first; v < first + n; v++) {
 		const char *one =
 			is_said(w, v) ? sharding_text(w, v, NOTATION_HLO) : NULL;
 
-		text_printf(&out, "%s%s", k ? ", " : "", one ? one : "{replicated}");
+		text_printf(&out, "%s%s", v > first ? ", " : "",
+		            one ? one : "{replicated}");
 	}
-	if (op->nvalues > 1)
+	if (tuple)
 		text_printf(&out, "}");
 	return text_take(&out, w->a);
+}
+
+static void put_hlo(struct annotating *w, const struct instruction *op, const char *said)
+{
+	const char *end;
+
+	if (op->sharding.at) {
+		add_edit(w, op->sharding.at, op->sharding.length, said);
+		return;
+	}
+	end = strchr(op->name.at, '\n');
+	end = end ? end : op->name.at + strlen(op->name.at);
+	while (isspace((unsigned char)end[-1]))
+		end--;
+	add_edit(w, end, 0, arena_printf(w->a, ", sharding=%s", said));
+}
+
+/* The shardings of results are those of the tuple that the entry ends with. */
+static void annotate_hlo_results(struct annotating *w)
+{
+	const struct region *entry = &w->p->region.at[w->p->entry];
+	const struct instruction *last =
+		entry->nops ? &w->p->op.at[entry->op[entry->nops - 1]] : NULL;
+	int32_t first = (int32_t)w->p->value.n, n = entry->result.n;
+	bool any = false;
+
+	for (int32_t k = 0; k < n; k++)
+		any |= is_said(w, first + k);
+	if (any && last->code == HLO_TUPLE && last->nvalues == n)
+		put_hlo(w, last, hlo_list(w, first, n, true));
 }
 
 static void annotate_hlo(struct annotating *w)
 {
 	for (int64_t i = 0; i < w->p->op.n; i++) {
 		const struct instruction *op = &w->p->op.at[i];
-		const char *end;
 
-		if (!has_own(w, op))
-			continue;
-		if (op->sharding.at) {
-			add_edit(w, op->sharding.at, op->sharding.length,
-			         hlo_list(w, op));
-			continue;
-		}
-		end = strchr(op->name.at, '\n');
-		end = end ? end : op->name.at + strlen(op->name.at);
-		while (isspace((unsigned char)end[-1]))
-			end--;
-		add_edit(w, end, 0,
-		         arena_printf(w->a, ", sharding=%s", hlo_list(w, op)));
+		if (has_own(w, op))
+			put_hlo(w, op,
+			        hlo_list(w, op->first_value, op->nvalues,
+			                 op->nvalues > 1));
 	}
+	annotate_hlo_results(w);
 }
 
 /* --- MLIR --- */
@@ -158,35 +181,42 @@ static const char *sdy_text(const struct annotating *w, int32_t value)
 	return dims ? arena_printf(w->a, "<%s, %s>", w->mesh, dims) : NULL;
 }
 
-/* The sharding of a function's argument, in the dictionary behind its type. */
-static void annotate_argument(struct annotating *w, const struct instruction *op)
+/* Says it in a dictionary `{..}`, which may be none yet; `old` is what it says of it. */
+static void put_attribute(struct annotating *w, struct span dict, struct span old,
+                          int32_t value)
 {
-	const char *at = strstr(op->name.at, "tensor<"), *end;
-	const char *said = sdy_text(w, op->first_value);
-	int depth = 0;
+	const char *said = sdy_text(w, value);
 
-	if (!at || !said || (op->sharding.at && *op->sharding.at != '#'))
+	if (!said || (old.at && *old.at != '#'))
 		return;
-	if (op->sharding.at) {
-		add_edit(w, op->sharding.at, op->sharding.length,
+	if (old.at)
+		add_edit(w, old.at, old.length,
 		         arena_printf(w->a, "#sdy.sharding%s", said));
-		return;
-	}
-	for (at += 6; *at; at++) {
-		depth += *at == '<';
-		depth -= *at == '>';
-		if (!depth)
-			break;
-	}
-	end = at += *at == '>';
-	while (*at == ' ')
-		at++;
-	if (*at == '{')
-		add_edit(w, at + 1, 0,
+	else if (dict.length)
+		add_edit(w, dict.at + 1, 0,
 		         arena_printf(w->a, "sdy.sharding = #sdy.sharding%s, ", said));
 	else
-		add_edit(w, end, 0,
+		add_edit(w, dict.at, 0,
 		         arena_printf(w->a, " {sdy.sharding = #sdy.sharding%s}", said));
+}
+
+/* The shardings of the entry's results, in the dictionaries behind their types. */
+static void annotate_entry_results(struct annotating *w)
+{
+	const struct region *r = &w->p->region.at[w->p->entry];
+	int32_t first = (int32_t)w->p->value.n;
+
+	if (r->result_type.at && r->result.n == 1 && is_said(w, first)) {
+		const char *end = r->result_type.at + r->result_type.length;
+
+		add_edit(w, r->result_type.at, 0, "(");
+		put_attribute(w, (struct span){end, 0}, (struct span){NULL, 0}, first);
+		add_edit(w, end, 0, ")");
+	}
+	for (int32_t k = 0; r->result_written && k < r->result.n; k++)
+		if (is_said(w, first + k))
+			put_attribute(w, r->result_written[k], r->result_sharding[k],
+			              first + k);
 }
 
 static const char *line_start(const char *text, const char *at)
@@ -262,9 +292,11 @@ static void annotate_mlir(struct annotating *w)
 			if (op->code != HLO_PARAMETER)
 				annotate_results(w, r, i);
 			else if (r->name.length)
-				annotate_argument(w, op);
+				put_attribute(w, op->written, op->sharding,
+				              op->first_value);
 		}
 	}
+	annotate_entry_results(w);
 }
 
 /* The first mesh of the text that has axes: `@mesh = <["x"=2]>`; NULL: there is none. */

@@ -61,7 +61,8 @@ static void check_equal(const struct program *p, const struct shardings *s,
 	}
 }
 
-static void check_text(struct program *p, const char *name)
+/* Annotates a program and reads it again; returns the text, the arena's. */
+static const char *check_text(struct program *p, const char *name)
 {
 	struct program q;
 	struct shardings s, t;
@@ -74,7 +75,29 @@ static void check_text(struct program *p, const char *name)
 	              "%s:%u: %s\n%s", name, e.at.line, e.text, out.s);
 	propagated(&t, &q);
 	check_equal(p, &s, &q, &t);
-	text_free(&out);
+	return text_take(&out, arena);
+}
+
+static void read_text(struct program *p, const char *text)
+{
+	struct error e = {0};
+
+	ck_assert_msg(program_of_text(p, arena, text, strlen(text), "text", &e) == OK,
+	              "%u: %s", e.at.line, e.text);
+}
+
+/* What a text becomes, which reads back to the same shardings. */
+static const char *annotated(const char *text)
+{
+	struct program p;
+
+	read_text(&p, text);
+	return check_text(&p, "text");
+}
+
+static void check_has(const char *text, const char *part)
+{
+	ck_assert_msg(strstr(text, part), "no '%s' in:\n%s", part, text);
 }
 
 START_TEST(samples)
@@ -127,12 +150,54 @@ START_TEST(open_dimensions)
 		"  %r = stablehlo.add %p, %q : tensor<8x8xf32>\n"
 		"  return %r : tensor<8x8xf32>\n"
 		"}\n";
-	struct program p;
-	struct error e = {0};
 
-	ck_assert_msg(program_of_text(&p, arena, text, strlen(text), "text", &e) == OK,
-	              "%u: %s", e.at.line, e.text);
-	check_text(&p, "text");
+	annotated(text);
+}
+END_TEST
+
+#define MESH "sdy.mesh @mesh = <[\"x\"=4, \"y\"=2]>\n"
+#define SAID(dims) "sdy.sharding = #sdy.sharding<@mesh, " dims ">"
+#define A "%a: tensor<64x32xf32> {" SAID("[{\"x\"}, {}]") "}"
+
+/* Results are said as the function says them, or as what they are. */
+START_TEST(results)
+{
+	const char *out;
+
+	out = annotated(MESH "func.func @main(" A ") -> (tensor<64x32xf32> {" SAID(
+		"[{}, {\"x\"}]") "}, "
+	                         "tensor<64x32xf32> {jax.result_info = \"b\"}, "
+	                         "tensor<64x32xf32>) {\n"
+	                         "  %0 = stablehlo.tanh %a : tensor<64x32xf32>\n"
+	                         "  return %0, %0, %0 : tensor<64x32xf32>, "
+	                         "tensor<64x32xf32>, tensor<64x32xf32>\n}\n");
+	check_has(
+		out,
+		"-> (tensor<64x32xf32> {" SAID(
+			"[{}, {\"x\"}]") "}, "
+					 "tensor<64x32xf32> {" SAID(
+						 "[{\"x\"}, {}]") ", jax.result_info = "
+	                                                          "\"b\"}, "
+								  "tensor<64x32xf32> "
+	                                                          "{" SAID("[{\"x\"}, "
+	                                                                   "{}]") "}) "
+	                                                                          "{");
+	out = annotated(MESH "func.func @main(" A ") -> tensor<64x32xf32> {\n"
+	                     "  return %a : tensor<64x32xf32>\n}\n");
+	check_has(out, "-> (tensor<64x32xf32> {" SAID("[{\"x\"}, {}]") "}) {");
+	out = annotated("HloModule m, num_partitions=8\n\nENTRY %main {\n"
+	                "  %a = f32[64,32] parameter(0), "
+	                "sharding={devices=[8,1]<=[8]}\n"
+	                "  %b = f32[64,32] tanh(%a)\n"
+	                "  ROOT %t = (f32[64,32], f32[64,32]) tuple(%b, %b), "
+	                "sharding={{devices=[1,8]<=[8]}, {replicated}}\n}\n");
+	check_has(out, "sharding={{devices=[1,8]<=[8]}, {replicated}}");
+	out = annotated("HloModule m, num_partitions=8\n\nENTRY %main {\n"
+	                "  %a = f32[64,32] parameter(0), "
+	                "sharding={devices=[8,1]<=[8]}\n"
+	                "  ROOT %t = (f32[64,32], f32[64,32]) tuple(%a, %a)\n}\n");
+	check_has(out, "tuple(%a, %a), sharding={{devices=[8,1]<=[8]}, "
+	               "{devices=[8,1]<=[8]}}");
 }
 END_TEST
 
@@ -144,6 +209,7 @@ Suite *tests(void)
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_add_test(c, samples);
 	tcase_add_test(c, open_dimensions);
+	tcase_add_test(c, results);
 	suite_add_tcase(s, c);
 	return s;
 }
