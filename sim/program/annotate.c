@@ -248,6 +248,40 @@ static const char *place_behind(const struct annotating *w, const struct region 
 	return op->ncalled || depth || !*end ? NULL : end + 1;
 }
 
+/*
+ * The name of result k of an op: `%0#1` of `%0:2 =`, `%b` of `%a, %b =`. NULL: it has none, as what
+ * a loop hands on of the values around it, and parts of tuples.
+ */
+static const char *result_name(const struct annotating *w, const struct instruction *op,
+                               int32_t k)
+{
+	const char *at = op->written.at, *end;
+
+	while (*at == '%') {
+		char *next;
+		int32_t n;
+
+		end = at + 1 + (at[1] == '"' ? 1 + strcspn(at + 2, "\"") + 1 : 0);
+		while (isalnum((unsigned char)*end) || (*end && strchr("_$.-", *end)))
+			end++;
+		n = *end == ':' ? (int32_t)strtol(end + 1, &next, 10) : 1;
+		if (k < n && *end == ':')
+			return arena_printf(w->a, "%.*s#%d", (int)(end - at), at,
+			                    (int)k);
+		if (k < n && at == op->written.at && op->nvalues > 1 &&
+		    op->code != HLO_WHILE && end[strspn(end, " \t\r\n")] == '=')
+			return NULL;
+		if (k < n)
+			return arena_strndup(w->a, at, (size_t)(end - at));
+		k -= n;
+		at = *end == ':' ? next : end;
+		at += strspn(at, " \t\r\n");
+		at += *at == ',';
+		at += strspn(at, " \t\r\n");
+	}
+	return NULL;
+}
+
 static void annotate_results(struct annotating *w, const struct region *r, int32_t i)
 {
 	const struct instruction *op = &w->p->op.at[r->op[i]];
@@ -256,20 +290,19 @@ static void annotate_results(struct annotating *w, const struct region *r, int32
 	for (int32_t k = 0; at && k < op->nvalues; k++) {
 		int32_t v = op->first_value + k;
 		const char *said = is_said(w, v) ? sdy_text(w, v) : NULL;
+		const char *name = result_name(w, op, k);
 		const struct value_type *t = &w->p->value.at[v].type;
 		struct text line = {0};
 		struct shape shape = {.rank = t->rank};
 
-		if (!said)
+		if (!said || !name)
 			continue;
 		for (int d = 0; d < t->rank; d++)
 			shape.dim[d] = t->dim[d];
 		mlir_type(&type, &zero, t->dtype);
-		text_printf(&line, "    %s%d = sdy.sharding_constraint %.*s", w->prefix,
-		            (int)w->constraints++, (int)op->name.length, op->name.at);
-		if (op->nvalues > 1)
-			text_printf(&line, "#%d", (int)k);
-		text_printf(&line, " %s : ", said);
+		text_printf(&line,
+		            "    %s%d = sdy.sharding_constraint %s %s : ", w->prefix,
+		            (int)w->constraints++, name, said);
 		put_tensor(&line, type, &shape);
 		text_printf(&line, "\n");
 		add_edit(w, at, 0, text_take(&line, w->a));
