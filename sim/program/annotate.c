@@ -2,6 +2,7 @@
 
 #include "emit/mlir.h"
 #include "notation/notation.h"
+#include "program/lex.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -60,6 +61,22 @@ static void apply(struct text *out, struct annotating *w)
 		from = e->at + e->gone;
 	}
 	text_printf(out, "%s", from);
+}
+
+/* The byte behind the last one of a part that is neither blank nor in a comment. */
+static const char *last_of(struct span part)
+{
+	struct error e = {0};
+	struct scan s = scan_start(part.at, (struct where){0}, &e);
+	const char *last = part.at;
+	struct span text;
+
+	while (lex_peek(&s) && s.pos < span_end(part)) {
+		if ((*s.pos != '"' && *s.pos != '\'') || !lex_quoted(&s, &text))
+			s.pos++;
+		last = s.pos;
+	}
+	return last;
 }
 
 static const struct sharding *sharding_of(const struct annotating *w, int32_t value)
@@ -131,17 +148,11 @@ static const char *hlo_list(const struct annotating *w, int32_t first, int32_t n
 
 static void put_hlo(struct annotating *w, const struct instruction *op, const char *said)
 {
-	const char *end;
-
-	if (op->sharding.at) {
+	if (op->sharding.at)
 		add_edit(w, op->sharding.at, op->sharding.length, said);
-		return;
-	}
-	end = strchr(op->name.at, '\n');
-	end = end ? end : op->name.at + strlen(op->name.at);
-	while (isspace((unsigned char)end[-1]))
-		end--;
-	add_edit(w, end, 0, arena_printf(w->a, ", sharding=%s", said));
+	else
+		add_edit(w, last_of(op->written), 0,
+		         arena_printf(w->a, ", sharding=%s", said));
 }
 
 /* The shardings of results are those of the tuple that the entry ends with. */

@@ -230,6 +230,26 @@ START_TEST(names_of_results)
 }
 END_TEST
 
+/* Instructions of several lines, several in a line, comments at their ends. */
+START_TEST(ends_of_instructions)
+{
+	const char *out = annotated(
+		"HloModule m, num_partitions=8\n\nENTRY %main {\n"
+		"  %a = f32[64,32] parameter(0), sharding={devices=[8,1]<=[8]}\n"
+		"  %b = f32[64,64] dot(%a, %a),\n    lhs_contracting_dims={1},\n"
+		"    rhs_contracting_dims={1}\n"
+		"  %c = f32[64,64] tanh(%b) // sharding={replicated}\n"
+		"  %d = f32[64,64] tanh(%c), metadata={op_name=\"a // b\"} /* end\n"
+		"  */ %e = f32[64,64] tanh(%d)   ROOT %f = f32[64,64] tanh(%e)\n}\n");
+
+	check_has(out, "rhs_contracting_dims={1}, sharding={devices=[8,1]<=[8]}\n");
+	check_has(out, "tanh(%b), sharding={devices=[8,1]<=[8]} // sharding");
+	check_has(out, "\"a // b\"}, sharding={devices=[8,1]<=[8]} /* end\n");
+	check_has(out, "tanh(%d), sharding={devices=[8,1]<=[8]}   ROOT");
+	check_has(out, "tanh(%e), sharding={devices=[8,1]<=[8]}\n}");
+}
+END_TEST
+
 Suite *tests(void)
 {
 	Suite *s = suite_create("annotate");
@@ -240,6 +260,7 @@ Suite *tests(void)
 	tcase_add_test(c, open_dimensions);
 	tcase_add_test(c, results);
 	tcase_add_test(c, names_of_results);
+	tcase_add_test(c, ends_of_instructions);
 	suite_add_tcase(s, c);
 	return s;
 }
