@@ -189,6 +189,9 @@ static const char *sdy_text(const struct annotating *w, int32_t value)
 {
 	const char *dims = sharding_text(w, value, NOTATION_SHARDY);
 
+	/* With axes that are unreduced it is whole, of a mesh of another name. */
+	if (dims && *dims == '#')
+		return arena_printf(w->a, "<%s%s", w->mesh, strchr(dims, ','));
 	return dims ? arena_printf(w->a, "<%s, %s>", w->mesh, dims) : NULL;
 }
 
@@ -197,6 +200,7 @@ static void put_attribute(struct annotating *w, struct span dict, struct span ol
                           int32_t value)
 {
 	const char *said = sdy_text(w, value);
+	struct span inner = {dict.at + 1, dict.length - 2};
 
 	if (!said || (old.at && *old.at != '#'))
 		return;
@@ -205,7 +209,8 @@ static void put_attribute(struct annotating *w, struct span dict, struct span ol
 		         arena_printf(w->a, "#sdy.sharding%s", said));
 	else if (dict.length)
 		add_edit(w, dict.at + 1, 0,
-		         arena_printf(w->a, "sdy.sharding = #sdy.sharding%s, ", said));
+		         arena_printf(w->a, "sdy.sharding = #sdy.sharding%s%s", said,
+		                      last_of(inner) > inner.at ? ", " : ""));
 	else
 		add_edit(w, dict.at, 0,
 		         arena_printf(w->a, " {sdy.sharding = #sdy.sharding%s}", said));

@@ -250,6 +250,26 @@ START_TEST(ends_of_instructions)
 }
 END_TEST
 
+START_TEST(arguments)
+{
+	const char *out =
+		annotated("sdy.mesh @m = <[\"x\"=4, \"y\"=2]>\n"
+	                  "func.func @main(%a: tensor<64x32xf32> {sdy.sharding = "
+	                  "#sdy.sharding<@m, [{\"x\"}, {}], unreduced={\"y\"}>},\n"
+	                  "    %b: // tensor<8xf32>\n    tensor<64x32xf32> { },\n"
+	                  "    %c: tensor<64x32xf32> {jax.b = \"}\"} // {\n"
+	                  "    ) -> tensor<64x32xf32> {\n"
+	                  "  %0 = stablehlo.add %b, %c : tensor<64x32xf32>\n"
+	                  "  return %0 : tensor<64x32xf32>\n}\n");
+
+	check_has(out, "{sdy.sharding = #sdy.sharding<@m, [{\"x\"}, {}], "
+	               "unreduced={\"y\"}>},");
+	check_has(out, "// tensor<8xf32>\n    tensor<64x32xf32> {sdy.sharding = "
+	               "#sdy.sharding<@m, [{}, {}]> },");
+	check_has(out, "{sdy.sharding = #sdy.sharding<@m, [{}, {}]>, jax.b = \"}\"} ");
+}
+END_TEST
+
 Suite *tests(void)
 {
 	Suite *s = suite_create("annotate");
@@ -261,6 +281,7 @@ Suite *tests(void)
 	tcase_add_test(c, results);
 	tcase_add_test(c, names_of_results);
 	tcase_add_test(c, ends_of_instructions);
+	tcase_add_test(c, arguments);
 	suite_add_tcase(s, c);
 	return s;
 }
