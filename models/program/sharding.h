@@ -31,8 +31,9 @@ struct sharding {
 	struct dim_sharding *dim; /* [rank] */
 	/* Axes that no dimension may have: `replicated={}` and `unreduced={}` of Shardy. */
 	struct axes replicated, unreduced;
-	bool given;      /* the text says something of it */
-	bool anew;       /* made of constants alone: each user has it as it wants it */
+	bool given; /* the text says something of it */
+	bool left;  /* what the text says of it is not handed on, and stays as it is */
+	bool anew;  /* made of constants alone: each user has it as it wants it */
 	int64_t changed; /* when it changed last (propagate/propagate.c) */
 };
 

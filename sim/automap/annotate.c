@@ -60,8 +60,8 @@ static void note_result(const struct noting *n, int32_t k)
 	s->anew = false;
 }
 
-static void note_all(struct shardings *s, struct arena *a,
-                     const struct automap_found *f, const struct graph *g)
+static void note_all(struct shardings *s, struct arena *a, const struct automap_found *f,
+                     const struct graph *g, const struct shardings *given)
 {
 	const struct program *p = g->program;
 	const struct numbers param = p->region.at[p->entry].param;
@@ -72,8 +72,10 @@ static void note_all(struct shardings *s, struct arena *a,
 	if (f->device)
 		s->mesh.ids = f->device;
 	n.noted = arena_alloc(a, (size_t)s->n + 1, sizeof(*n.noted));
-	for (int32_t i = 0; i < s->n; i++)
+	for (int32_t i = 0; i < s->n; i++) {
 		s->at[i].anew = true;
+		s->at[i].left = i < given->n && given->at[i].left;
+	}
 	for (int32_t i = 0; i < param.n; i++)
 		note(&n, i, param.at[i]);
 	for (int32_t i = 0; i < g->flat->result.n; i++)
@@ -93,6 +95,6 @@ bool automap_annotate(struct text *out, struct arena *a, const struct automap_sh
 	const struct graph *g = s->ask->graph;
 	struct shardings all;
 
-	note_all(&all, a, &s->answer->best, g);
+	note_all(&all, a, &s->answer->best, g, &s->program->given);
 	return program_annotate(out, a, g->program, &all, why);
 }

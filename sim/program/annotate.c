@@ -84,12 +84,15 @@ static const struct sharding *sharding_of(const struct annotating *w, int32_t va
 	return &w->s->at[w->s->of[value]];
 }
 
-/* What is to be said of a value: scalars and what is made anew are left out. */
+/*
+ * What is to be said of a value: scalars and what is made anew are left out, and what the text says
+ * that nobody understood.
+ */
 static bool is_said(const struct annotating *w, int32_t value)
 {
 	const struct sharding *s = sharding_of(w, value);
 
-	return s->type->rank > 0 && s->type->rank <= RANK_MAX && !s->anew;
+	return s->type->rank > 0 && s->type->rank <= RANK_MAX && !s->anew && !s->left;
 }
 
 static const char *sharding_text(const struct annotating *w, int32_t value,
@@ -146,8 +149,15 @@ static const char *hlo_list(const struct annotating *w, int32_t first, int32_t n
 	return text_take(&out, w->a);
 }
 
-static void put_hlo(struct annotating *w, const struct instruction *op, const char *said)
+/* Says it of n values that the op makes; of all or, where one of them is left as it is, of none. */
+static void put_hlo(struct annotating *w, const struct instruction *op, int32_t first,
+                    int32_t n, bool tuple)
 {
+	const char *said = hlo_list(w, first, n, tuple);
+
+	for (int32_t v = first; v < first + n; v++)
+		if (sharding_of(w, v)->left)
+			return;
 	if (op->sharding.at)
 		add_edit(w, op->sharding.at, op->sharding.length, said);
 	else
@@ -167,7 +177,7 @@ static void annotate_hlo_results(struct annotating *w)
 	for (int32_t k = 0; k < n; k++)
 		any |= is_said(w, first + k);
 	if (any && last->code == HLO_TUPLE && last->nvalues == n)
-		put_hlo(w, last, hlo_list(w, first, n, true));
+		put_hlo(w, last, first, n, true);
 }
 
 static void annotate_hlo(struct annotating *w)
@@ -176,9 +186,7 @@ static void annotate_hlo(struct annotating *w)
 		const struct instruction *op = &w->p->op.at[i];
 
 		if (has_own(w, op))
-			put_hlo(w, op,
-			        hlo_list(w, op->first_value, op->nvalues,
-			                 op->nvalues > 1));
+			put_hlo(w, op, op->first_value, op->nvalues, op->nvalues > 1);
 	}
 	annotate_hlo_results(w);
 }

@@ -270,6 +270,37 @@ START_TEST(arguments)
 }
 END_TEST
 
+/* What is not handed on stays: by hand, of one device, of odd orders, of a mesh in its place. */
+START_TEST(left_as_they_are)
+{
+	static const char *const hlo[] = {
+		"{manual}", "{maximal device=3}", "{devices=[8,1]0,2,1,3,4,5,7,6}",
+		"{devices=[2,1,2,2]<=[8] last_tile_dims={manual, replicated}}"};
+	const char *out;
+
+	for (size_t i = 0; i < sizeof(hlo) / sizeof(*hlo); i++) {
+		out = annotated(
+			arena_printf(arena,
+		                     "HloModule m, num_partitions=8\n\nENTRY %%main {\n"
+		                     "  %%a = f32[64,32] parameter(0), sharding=%s\n"
+		                     "  %%b = f32[64,32] parameter(1), "
+		                     "sharding={devices=[8,1]<=[8]}\n"
+		                     "  ROOT %%c = f32[64,32] tanh(%%b)\n}\n",
+		                     hlo[i]));
+		check_has(out,
+		          arena_printf(arena, "parameter(0), sharding=%s\n", hlo[i]));
+		check_has(out, "tanh(%b), sharding={devices=[8,1]<=[8]}\n");
+	}
+	out = annotated(MESH "func.func @main(" A ", %b: tensor<64x32xf32> "
+	                     "{sdy.sharding = #sdy.sharding<mesh<[\"x\"=8]>, "
+	                     "[{\"x\"}, {}]>}) -> tensor<64x32xf32> {\n"
+	                     "  %0 = stablehlo.tanh %a : tensor<64x32xf32>\n"
+	                     "  return %0 : tensor<64x32xf32>\n}\n");
+	check_has(out,
+	          "{sdy.sharding = #sdy.sharding<mesh<[\"x\"=8]>, [{\"x\"}, {}]>})");
+}
+END_TEST
+
 Suite *tests(void)
 {
 	Suite *s = suite_create("annotate");
@@ -282,6 +313,7 @@ Suite *tests(void)
 	tcase_add_test(c, names_of_results);
 	tcase_add_test(c, ends_of_instructions);
 	tcase_add_test(c, arguments);
+	tcase_add_test(c, left_as_they_are);
 	suite_add_tcase(s, c);
 	return s;
 }

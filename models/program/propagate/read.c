@@ -307,8 +307,12 @@ static enum status read_one(struct reading *r, int32_t number, const char *text)
 	struct error wrong = {0};
 	struct layout l;
 
-	if (!text || s->given || s->type->rank > RANK_MAX || beyond(r, text))
+	if (!text || s->given || s->type->rank > RANK_MAX)
 		return OK;
+	if (beyond(r, text)) {
+		s->left = true;
+		return OK;
+	}
 	for (int d = 0; d < shape.rank; d++)
 		shape.dim[d] = s->type->dim[d] ? s->type->dim[d] : 1;
 	if (layout_parse(&l, &r->s->mesh, &shape, r->a, text, place(r), &wrong) != OK)
@@ -317,6 +321,7 @@ static enum status read_one(struct reading *r, int32_t number, const char *text)
 	if (l.kind != LAYOUT_AXES) {
 		program_warn(r->p, r->line, "no axes say '%.60s': it is not handed on",
 		             text);
+		s->left = true;
 		return OK;
 	}
 	return fill(r, s, &l, text);
