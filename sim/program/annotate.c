@@ -356,27 +356,14 @@ static void annotate_mlir(struct annotating *w)
 	annotate_entry_results(w);
 }
 
-/* The first mesh of the text that has axes: `@mesh = <["x"=2]>`; NULL: there is none. */
-static const struct span *text_mesh(const struct program *p)
-{
-	for (int64_t i = 0; i < p->mesh.n; i++)
-		if (*p->mesh.at[i].at == '@' &&
-		    memchr(p->mesh.at[i].at, '[', (size_t)p->mesh.at[i].length))
-			return &p->mesh.at[i];
-	return NULL;
-}
-
 /* Takes the mesh of the text as that which constraints name. */
 static bool take_mesh(struct annotating *w, const struct span *s, struct text *why)
 {
 	const char *text = arena_strndup(w->a, s->at, (size_t)s->length);
 	struct error e = {0};
 	struct mesh mesh;
-	int n = 1;
 
-	while (isalnum((unsigned char)text[n]) || text[n] == '_')
-		n++;
-	w->mesh = arena_strndup(w->a, text, (size_t)n);
+	w->mesh = arena_strndup(w->a, s->at, (size_t)mesh_name_of(*s).length);
 	if (mesh_parse(&mesh, w->a, strchr(text, '<'), (struct where){0}, &e) == OK &&
 	    mesh_equal(&mesh, &w->s->mesh))
 		return true;
@@ -387,7 +374,7 @@ static bool take_mesh(struct annotating *w, const struct span *s, struct text *w
 /* Finds the mesh that constraints name, or puts it in front of the entry. */
 static bool name_mesh(struct annotating *w, struct text *why)
 {
-	const struct span *found = text_mesh(w->p);
+	const struct span *second, *found = shardings_mesh(w->p, &second);
 	const char *entry = w->p->region.at[w->p->entry].name.at;
 	struct text line = {0};
 

@@ -301,6 +301,19 @@ START_TEST(left_as_they_are)
 }
 END_TEST
 
+/* Constraints name the mesh that the text's own shardings name. */
+START_TEST(mesh_in_use)
+{
+	const char *out = annotated(
+		"sdy.mesh @empty_mesh = <[]>\nsdy.mesh @other = <[\"z\"=8]>\n" MESH
+		"func.func @main(" A ") -> tensor<64x32xf32> {\n"
+		"  %0 = stablehlo.tanh %a : tensor<64x32xf32>\n"
+		"  return %0 : tensor<64x32xf32>\n}\n");
+
+	check_has(out, "sdy.sharding_constraint %0 <@mesh, [{\"x\"}, {}]>");
+}
+END_TEST
+
 Suite *tests(void)
 {
 	Suite *s = suite_create("annotate");
@@ -313,6 +326,7 @@ Suite *tests(void)
 	tcase_add_test(c, names_of_results);
 	tcase_add_test(c, ends_of_instructions);
 	tcase_add_test(c, arguments);
+	tcase_add_test(c, mesh_in_use);
 	tcase_add_test(c, left_as_they_are);
 	suite_add_tcase(s, c);
 	return s;

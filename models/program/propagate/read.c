@@ -130,36 +130,27 @@ static char *text_of(struct reading *r, struct span s, int32_t k)
 
 /* --- meshes --- */
 
-static bool has_axes(struct span mesh)
-{
-	const char *p = mesh.at ? memchr(mesh.at, '<', (size_t)mesh.length) : NULL;
-
-	return p && p + 2 < mesh.at + mesh.length && p[1] == '[' && p[2] != ']';
-}
-
-/* Reads the first of the program's meshes that has axes. */
+/* Reads the one of the program's meshes whose axes are named. */
 static enum status read_mesh(struct reading *r)
 {
-	for (int64_t i = 0; i < r->p->mesh.n; i++) {
-		char *text = plain(r->a, r->p->mesh.at[i]);
-		char *from = strstr(text, "<["), *end;
+	const struct span *second, *mesh = shardings_mesh(r->p, &second);
+	char *from;
 
-		if (!from || from[2] == ']')
-			continue;
-		end = item_end(from);
-		*end = 0;
-		r->from = r->p->mesh.at[i].at;
-		r->named = true;
-		if (mesh_parse(&r->s->mesh, r->a, from, exact_place(r), r->e) != OK)
-			return r->e->code;
-		for (int64_t k = i + 1; k < r->p->mesh.n; k++)
-			if (has_axes(r->p->mesh.at[k]))
-				program_warn(r->p, 0,
-				             "a second mesh: its shardings are not "
-				             "handed on");
+	if (!mesh)
 		return OK;
+	r->named = true;
+	if (second) {
+		r->from = second->at;
+		return error_set(
+			r->e, E_INFEASIBLE, exact_place(r),
+			"shardings name axes of this mesh and of %.*s, expected "
+			"those of one mesh",
+			(int)mesh_name_of(*mesh).length, mesh->at);
 	}
-	return OK;
+	from = strstr(plain(r->a, *mesh), "<[");
+	*item_end(from) = 0;
+	r->from = mesh->at;
+	return mesh_parse(&r->s->mesh, r->a, from, exact_place(r), r->e);
 }
 
 /* Without a mesh in the text the device list of most digits gives one. */
