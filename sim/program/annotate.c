@@ -24,6 +24,8 @@ struct annotating {
 	const char *prefix; /* of the names of constraints */
 	LIST(struct edit) edit;
 	int32_t constraints;
+	bool *used;        /* [values] */
+	bool *constrained; /* [values]: a constraint of the text says their sharding */
 };
 
 bool program_is_hlo(const struct program *p)
@@ -319,7 +321,7 @@ static void annotate_results(struct annotating *w, const struct region *r, int32
 		struct text line = {0};
 		struct shape shape = {.rank = t->rank};
 
-		if (!said || !name)
+		if (!said || !name || w->constrained[v])
 			continue;
 		for (int d = 0; d < t->rank; d++)
 			shape.dim[d] = t->dim[d];
@@ -333,8 +335,42 @@ static void annotate_results(struct annotating *w, const struct region *r, int32
 	}
 }
 
+/* The value whose sharding a constraint says: its result or, where nobody uses that, its operand. */
+static int32_t constrained(const struct annotating *w, const struct instruction *op)
+{
+	return w->used[op->first_value] ? op->first_value : op_operand(w->p, op, 0);
+}
+
+static void note_used(struct annotating *w)
+{
+	const struct program *p = w->p;
+
+	w->used = arena_alloc(w->a, (size_t)p->value.n + 1, sizeof(*w->used));
+	w->constrained =
+		arena_alloc(w->a, (size_t)p->value.n + 1, sizeof(*w->constrained));
+	for (int64_t i = 0; i < p->operand.n; i++)
+		w->used[p->operand.at[i]] = true;
+	for (int64_t i = 0; i < p->region.n; i++)
+		for (int32_t k = 0; k < p->region.at[i].result.n; k++)
+			w->used[p->region.at[i].result.at[k]] = true;
+	for (int64_t i = 0; i < p->op.n; i++)
+		if (p->op.at[i].code == HLO_SHARDING_CONSTRAINT && p->op.at[i].noperands)
+			w->constrained[constrained(w, &p->op.at[i])] = true;
+}
+
+/* A constraint says the new sharding in its old one's place. */
+static void annotate_constraint(struct annotating *w, const struct instruction *op)
+{
+	int32_t v = constrained(w, op);
+	const char *said = is_said(w, v) ? sdy_text(w, v) : NULL;
+
+	if (said && op->sharding.at && *op->sharding.at == '<')
+		add_edit(w, op->sharding.at, op->sharding.length, said);
+}
+
 static void annotate_mlir(struct annotating *w)
 {
+	note_used(w);
 	w->prefix = "%constraint";
 	while (strstr(w->p->text, w->prefix))
 		w->prefix = arena_printf(w->a, "%s_", w->prefix);
@@ -344,9 +380,11 @@ static void annotate_mlir(struct annotating *w)
 		for (int32_t i = 0; i < r->nops; i++) {
 			const struct instruction *op = &w->p->op.at[r->op[i]];
 
-			if (!has_own(w, op) || !op->name.length)
+			if (op->code == HLO_SHARDING_CONSTRAINT && op->noperands)
+				annotate_constraint(w, op);
+			else if (!has_own(w, op) || !op->name.length)
 				continue;
-			if (op->code != HLO_PARAMETER)
+			else if (op->code != HLO_PARAMETER)
 				annotate_results(w, r, i);
 			else if (r->name.length)
 				put_attribute(w, op->written, op->sharding,
