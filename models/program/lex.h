@@ -48,6 +48,11 @@ bool lex_value(struct scan *s, struct span *out);
 bool lex_ints(struct scan *s, struct arena *a, const char *open, const char *close,
               struct ints *out);
 
+static inline struct span span_up_to(const char *at, const char *end)
+{
+	return (struct span){at, (int32_t)(end - at)};
+}
+
 /* Returns the byte behind a part of a text; NULL behind none. */
 static inline const char *span_end(struct span s)
 {

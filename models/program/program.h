@@ -172,6 +172,11 @@ struct instruction {
 	int32_t first_operand, noperands; /* into program->operand */
 	int32_t first_called, ncalled; /* into program->called: condition before body */
 	struct span name;
+	/*
+	 * The op in the text from its name on, and what is blank behind it; of an argument of MLIR
+	 * the attributes behind its type, `{..}`, of no length where there are none.
+	 */
+	struct span written;
 	struct span op_name;     /* metadata: what the program's author called it */
 	struct span source_file; /* metadata; at NULL: not said */
 	int32_t source_line;     /* 0: not said */
@@ -210,7 +215,10 @@ struct region {
 	const int32_t *op;                  /* [nops] in the order of the text */
 	struct numbers param, result;       /* values */
 	const struct span *result_sharding; /* [result.n] of functions of MLIR; else NULL */
-	double runs; /* in one step; 0: it is never called, or applied */
+	/* There, too, attributes behind the types, as `written` has those of an argument. */
+	const struct span *result_written;
+	struct span result_type; /* of a function with one type and no brackets around it */
+	double runs;             /* in one step; 0: it is never called, or applied */
 	int32_t line;
 };
 

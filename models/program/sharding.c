@@ -1,6 +1,9 @@
 /* Shardings of all values of a program. */
 #include "program/sharding.h"
 
+#include "program/lex.h"
+
+#include <ctype.h>
 #include <string.h>
 
 void shardings_start(struct shardings *s, struct arena *a, const struct program *p)
@@ -55,6 +58,88 @@ bool manual_leaves_axes(const struct instruction *op, const struct mesh *m)
 		if (m->axis[i].size > 1 && !manual_has_axis(op, m, i))
 			return true;
 	return false;
+}
+
+static bool has_axes(struct span mesh)
+{
+	const char *p = mesh.at ? memchr(mesh.at, '<', (size_t)mesh.length) : NULL;
+
+	return p && p + 2 < mesh.at + mesh.length && p[1] == '[' && p[2] != ']';
+}
+
+struct span mesh_name_of(struct span mesh)
+{
+	const char *end = mesh.at + 1;
+
+	if (*end == '"')
+		return span_up_to(mesh.at, end + strcspn(end + 1, "\"") + 2);
+	while (isalnum((unsigned char)*end) || (*end && strchr("_$.-", *end)))
+		end++;
+	return span_up_to(mesh.at, end);
+}
+
+static bool has_name(struct span sharding, struct span name)
+{
+	const char *at = sharding.at, *end = span_end(sharding);
+
+	while (at && (at = memchr(at, '@', (size_t)(end - at)))) {
+		struct span other = mesh_name_of(span_up_to(at, end));
+
+		if (other.length == name.length &&
+		    !memcmp(at, name.at, (size_t)name.length))
+			return true;
+		at++;
+	}
+	return false;
+}
+
+static bool is_named(const struct program *p, struct span name)
+{
+	const struct region *entry = &p->region.at[p->entry];
+
+	for (int64_t i = 0; i < p->op.n; i++) {
+		const struct instruction *op = &p->op.at[i];
+		bool manual = op->code == HLO_MANUAL_COMPUTATION;
+
+		if (has_name(op->sharding, name) || has_name(op->frontend, name) ||
+		    (manual && (has_name(op->as.manual->in, name) ||
+		                has_name(op->as.manual->out, name))))
+			return true;
+	}
+	for (int32_t k = 0; entry->result_sharding && k < entry->result.n; k++)
+		if (has_name(entry->result_sharding[k], name))
+			return true;
+	return false;
+}
+
+static bool same_axes(struct span a, struct span b)
+{
+	const char *x = memchr(a.at, '<', (size_t)a.length);
+	const char *y = memchr(b.at, '<', (size_t)b.length);
+	int64_t n = span_end(a) - x;
+
+	return n == span_end(b) - y && !memcmp(x, y, (size_t)n);
+}
+
+const struct span *shardings_mesh(const struct program *p, const struct span **second)
+{
+	const struct span *first = NULL, *named = NULL;
+
+	*second = NULL;
+	for (int64_t i = 0; i < p->mesh.n; i++) {
+		const struct span *m = &p->mesh.at[i];
+
+		if (!has_axes(*m))
+			continue;
+		first = first ? first : m;
+		if (p->mesh.n == 1 || *m->at != '@' || !is_named(p, mesh_name_of(*m)))
+			continue;
+		if (!named)
+			named = m;
+		else if (!same_axes(*m, *named))
+			*second = m;
+	}
+	return named ? named : first;
 }
 
 struct layout sharding_layout(const struct sharding *s)

@@ -31,8 +31,9 @@ struct sharding {
 	struct dim_sharding *dim; /* [rank] */
 	/* Axes that no dimension may have: `replicated={}` and `unreduced={}` of Shardy. */
 	struct axes replicated, unreduced;
-	bool given;      /* the text says something of it */
-	bool anew;       /* made of constants alone: each user has it as it wants it */
+	bool given; /* the text says something of it */
+	bool left;  /* what the text says of it is not handed on, and stays as it is */
+	bool anew;  /* made of constants alone: each user has it as it wants it */
 	int64_t changed; /* when it changed last (propagate/propagate.c) */
 };
 
@@ -48,11 +49,20 @@ struct shardings {
 void shardings_start(struct shardings *out, struct arena *a, const struct program *p);
 
 /*
+ * Returns the mesh of the text whose axes its shardings name: of several with axes the first that
+ * one names, or the first. NULL: none has axes. *second is another one that they name, else NULL.
+ */
+const struct span *shardings_mesh(const struct program *p, const struct span **second);
+
+/* Returns the name of a mesh of MLIR's text, `@mesh`. */
+struct span mesh_name_of(struct span mesh);
+
+/*
  * Reads what the text says into that room. Shardy's shardings name axes of the program's mesh;
  * HLO's device lists become axes of it, or, where it has none, of a mesh made of the
  * list that has the most digits. What propagation cannot work with is a warning of the
- * program: shardings of parts (manual), device lists that no axes say, a second mesh. Errors
- * have the line.
+ * program: shardings of parts (manual), device lists that no axes say. Shardings of two meshes are
+ * an error. Errors have the line.
  */
 enum status shardings_read(struct shardings *out, struct arena *a, struct program *p,
                            struct error *e);

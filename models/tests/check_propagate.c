@@ -410,6 +410,32 @@ START_TEST(wrong)
 }
 END_TEST
 
+/* Of several meshes the one that shardings name; two of them are an error at the second. */
+START_TEST(meshes)
+{
+	static const char body[] =
+		" %0 = stablehlo.tanh %a : tensor<8x8xf32>\n return\n}\n";
+	const char *two = "sdy.mesh @none = <[]>\nsdy.mesh @other = <[\"z\"=8]>\n";
+	struct propagated r = run(
+		arena_printf(arena, "%s%sfunc.func @main(%%a: tensor<8x8xf32>%s) {\n%s",
+	                     two, MESH, OF("{\"x\"}, {}"), body));
+	struct program p;
+	struct shardings s;
+	struct error e = {0};
+
+	HAS(r, "%0", "P('x', None)");
+	p = program_sample_text(
+		arena, arena_printf(arena,
+	                            "%s%sfunc.func @main(%%a: tensor<8x8xf32>%s, %%b: "
+	                            "tensor<8xf32> {sdy.sharding = "
+	                            "#sdy.sharding<@other, [{\"z\"}]>}) {\n%s",
+	                            two, MESH, OF("{\"x\"}, {}"), body));
+	ck_assert_int_ne(propagate(&s, arena, &p, PROPAGATION_SHARDY, &e), OK);
+	ck_assert_uint_eq(e.at.line, 3);
+	ck_assert_ptr_nonnull(strstr(e.text, "one mesh"));
+}
+END_TEST
+
 Suite *tests(void)
 {
 	Suite *s = suite_create("propagate");
@@ -417,6 +443,7 @@ Suite *tests(void)
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, two_matmuls);
+	tcase_add_test(t, meshes);
 	tcase_add_test(t, attention);
 	tcase_add_test(t, conflict);
 	tcase_add_test(t, more_sharded);

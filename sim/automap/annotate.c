@@ -44,8 +44,24 @@ static void note(const struct noting *n, int32_t flat, int32_t value)
 	n->noted[of] = true;
 }
 
-static void note_all(struct shardings *s, struct arena *a,
-                     const struct automap_found *f, const struct graph *g)
+/* A result that takes the place of an argument is cut as that is; others as their values. */
+static void note_result(const struct noting *n, int32_t k)
+{
+	struct sharding *s = &n->s->at[n->g->program->value.n + k];
+	int32_t v = n->g->value_of[n->g->repeats->stands[n->g->flat->result.at[k]]];
+	struct layout l;
+
+	if (v < 0 || s->type->rank > RANK_MAX || n->g->value.at[v].constant)
+		return;
+	if (n->g->value.at[v].becomes >= 0)
+		v = n->g->value.at[v].becomes;
+	l = automap_layout(n->f, n->g, v);
+	set_sharding(s, &l);
+	s->anew = false;
+}
+
+static void note_all(struct shardings *s, struct arena *a, const struct automap_found *f,
+                     const struct graph *g, const struct shardings *given)
 {
 	const struct program *p = g->program;
 	const struct numbers param = p->region.at[p->entry].param;
@@ -56,10 +72,14 @@ static void note_all(struct shardings *s, struct arena *a,
 	if (f->device)
 		s->mesh.ids = f->device;
 	n.noted = arena_alloc(a, (size_t)s->n + 1, sizeof(*n.noted));
-	for (int32_t i = 0; i < s->n; i++)
+	for (int32_t i = 0; i < s->n; i++) {
 		s->at[i].anew = true;
+		s->at[i].left = i < given->n && given->at[i].left;
+	}
 	for (int32_t i = 0; i < param.n; i++)
 		note(&n, i, param.at[i]);
+	for (int32_t i = 0; i < g->flat->result.n; i++)
+		note_result(&n, i);
 	for (int64_t i = 0; i < g->flat->step.n; i++) {
 		const struct flat_step *step = &g->flat->step.at[i];
 		const struct instruction *op = &p->op.at[step->op];
@@ -75,6 +95,6 @@ bool automap_annotate(struct text *out, struct arena *a, const struct automap_sh
 	const struct graph *g = s->ask->graph;
 	struct shardings all;
 
-	note_all(&all, a, &s->answer->best, g);
+	note_all(&all, a, &s->answer->best, g, &s->program->given);
 	return program_annotate(out, a, g->program, &all, why);
 }

@@ -2,8 +2,9 @@
  * A program's own text with the shardings of all its values in it, as propagation found them:
  * read again it has the same ones. Nothing else of the text changes.
  *
- * HLO's text gets `sharding={devices=..}` behind its instructions. StableHLO's gets
- * `sdy.sharding` at the arguments of functions, and behind each op a constraint whose result
+ * HLO's text gets `sharding={devices=..}` behind its instructions; at the tuple that the entry ends
+ * with, those of the results. StableHLO's gets `sdy.sharding` at the arguments of functions and the
+ * results of the entry, and behind each op a constraint whose result
  * nobody uses, which is how its operand is sharded (openxla/shardy, sdy.sharding_constraint).
  * Values made of constants alone have none.
  */

@@ -63,6 +63,38 @@ done
 shardsim automap scenarios/models/gpt-24.yaml --mesh batch=8,model=4 --search none --tactic data:batch \
 	--emit annotate -o "$TMPDIR/cut.hlo" >"$TMPDIR/found"
 shardsim program "$TMPDIR/cut.hlo" --platform dgx-a100:4 --partitioner shardy | grep '^  collectives'
+# Weights come out as they went in: what ZeRO updates in parts is gathered in the text's step, too.
+cat >"$TMPDIR/small.yaml" <<'END'
+name: small
+layers: 2
+hidden: 256
+heads: 4
+head_dim: 128
+ffn: 1024
+gated: false
+vocab: 640
+final_norm: false
+head: none
+bias: true
+norm: layer
+train: {seq: 128, global_batch: 8, dtype: bf16, optimizer: adam, attention: math}
+END
+counts() {
+	sed -n '/^ "collectives"/,/^ \]/p' "$1" | tr -d ' ,"' | awk -F : '
+		$1 == "op" { op = $2 } $1 == "count" { count = $2 } $1 == "group_size" { n[op "/" $2] += count }
+		END { for (op in n) print n[op], op }' | sort -k 2
+}
+for tactics in 'data:batch zero2:batch' 'data:batch zero3:batch' 'data:batch megatron:model zero2:batch'; do
+	set -- --mesh batch=4,model=2 --platform dgx-a100:1 --search none --overlap none
+	for tactic in $tactics; do
+		set -- "$@" --tactic $tactic
+	done
+	shardsim automap "$TMPDIR/small.yaml" "$@" --format json --emit annotate -o "$TMPDIR/cut.hlo" >"$TMPDIR/found"
+	shardsim program "$TMPDIR/cut.hlo" --platform dgx-a100:1 --partitioner shardy --overlap none --raw \
+		--format json >"$TMPDIR/read"
+	counts "$TMPDIR/found" >"$TMPDIR/rows"
+	counts "$TMPDIR/read" | diff "$TMPDIR/rows" - && echo "$tactics: the same" $(cat "$TMPDIR/rows")
+done
 # A text with another mesh cannot have this one's, too.
 shardsim automap scenarios/programs/mlp.mlir --mesh x=4 --search none --tactic data:x --emit annotate 2>&1 |
 	grep -A 2 '^--emit'

@@ -130,36 +130,27 @@ static char *text_of(struct reading *r, struct span s, int32_t k)
 
 /* --- meshes --- */
 
-static bool has_axes(struct span mesh)
-{
-	const char *p = mesh.at ? memchr(mesh.at, '<', (size_t)mesh.length) : NULL;
-
-	return p && p + 2 < mesh.at + mesh.length && p[1] == '[' && p[2] != ']';
-}
-
-/* Reads the first of the program's meshes that has axes. */
+/* Reads the one of the program's meshes whose axes are named. */
 static enum status read_mesh(struct reading *r)
 {
-	for (int64_t i = 0; i < r->p->mesh.n; i++) {
-		char *text = plain(r->a, r->p->mesh.at[i]);
-		char *from = strstr(text, "<["), *end;
+	const struct span *second, *mesh = shardings_mesh(r->p, &second);
+	char *from;
 
-		if (!from || from[2] == ']')
-			continue;
-		end = item_end(from);
-		*end = 0;
-		r->from = r->p->mesh.at[i].at;
-		r->named = true;
-		if (mesh_parse(&r->s->mesh, r->a, from, exact_place(r), r->e) != OK)
-			return r->e->code;
-		for (int64_t k = i + 1; k < r->p->mesh.n; k++)
-			if (has_axes(r->p->mesh.at[k]))
-				program_warn(r->p, 0,
-				             "a second mesh: its shardings are not "
-				             "handed on");
+	if (!mesh)
 		return OK;
+	r->named = true;
+	if (second) {
+		r->from = second->at;
+		return error_set(
+			r->e, E_INFEASIBLE, exact_place(r),
+			"shardings name axes of this mesh and of %.*s, expected "
+			"those of one mesh",
+			(int)mesh_name_of(*mesh).length, mesh->at);
 	}
-	return OK;
+	from = strstr(plain(r->a, *mesh), "<[");
+	*item_end(from) = 0;
+	r->from = mesh->at;
+	return mesh_parse(&r->s->mesh, r->a, from, exact_place(r), r->e);
 }
 
 /* Without a mesh in the text the device list of most digits gives one. */
@@ -307,8 +298,12 @@ static enum status read_one(struct reading *r, int32_t number, const char *text)
 	struct error wrong = {0};
 	struct layout l;
 
-	if (!text || s->given || s->type->rank > RANK_MAX || beyond(r, text))
+	if (!text || s->given || s->type->rank > RANK_MAX)
 		return OK;
+	if (beyond(r, text)) {
+		s->left = true;
+		return OK;
+	}
 	for (int d = 0; d < shape.rank; d++)
 		shape.dim[d] = s->type->dim[d] ? s->type->dim[d] : 1;
 	if (layout_parse(&l, &r->s->mesh, &shape, r->a, text, place(r), &wrong) != OK)
@@ -317,6 +312,7 @@ static enum status read_one(struct reading *r, int32_t number, const char *text)
 	if (l.kind != LAYOUT_AXES) {
 		program_warn(r->p, r->line, "no axes say '%.60s': it is not handed on",
 		             text);
+		s->left = true;
 		return OK;
 	}
 	return fill(r, s, &l, text);

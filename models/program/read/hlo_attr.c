@@ -32,7 +32,7 @@ static bool region_name(struct build *b, struct span *out)
 
 static bool value(struct build *b, struct span *out)
 {
-	return lex_value(&b->s, out);
+	return lex_peek(&b->s) == '{' ? lex_balanced(&b->s, out) : lex_value(&b->s, out);
 }
 
 static bool count(struct build *b, int64_t *out)

@@ -263,6 +263,7 @@ static bool read_instructions(struct reader *r, int32_t *root)
 		}
 		if (!lex_expect(&b->s, "=") || !read_op(r, name, &op))
 			return false;
+		build_last(b, op)->written = span_up_to(name.at, b->s.pos);
 		if (is_root)
 			*root = op;
 	}

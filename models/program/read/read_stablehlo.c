@@ -3,13 +3,14 @@
 
 #include <string.h>
 
-struct result_shardings {
-	LIST(struct span) list;
+struct result_texts {
+	LIST(struct span) sharding, written;
+	struct span type; /* the only one, without brackets */
 };
 
 /* The types of the results; how each is sharded, if it is said. */
 static bool read_results(struct build *b, struct shlo_op *attrs,
-                         struct result_shardings *out)
+                         struct result_texts *out)
 {
 	static const char *const keys[] = {"sdy.sharding", "mhlo.sharding", NULL};
 	struct span place;
@@ -17,15 +18,22 @@ static bool read_results(struct build *b, struct shlo_op *attrs,
 	b->type.leaf.n = b->type.split.n = 0;
 	if (!lex_take(&b->s, "->"))
 		return true;
-	if (!lex_take(&b->s, "("))
-		return shlo_type(b);
+	if (lex_peek(&b->s) != '(') {
+		const char *start = b->s.pos;
+
+		if (!shlo_type(b))
+			return false;
+		out->type = span_up_to(start, b->s.pos);
+		return true;
+	}
+	b->s.pos++;
 	for (bool first = true; !lex_take(&b->s, ")"); first = false) {
 		attrs->pair.n = 0;
 		if ((!first && !lex_expect(&b->s, ",")) || !shlo_type(b) ||
-		    (lex_take(&b->s, "{") && !shlo_dict(b, attrs)) ||
+		    !shlo_dict_of(b, attrs, list_add(&out->written, b->a)) ||
 		    !shlo_place(b, &place))
 			return false;
-		*list_add(&out->list, b->a) = shlo_find_of(attrs, keys);
+		*list_add(&out->sharding, b->a) = shlo_find_of(attrs, keys);
 	}
 	return true;
 }
@@ -60,7 +68,8 @@ static bool read_function(struct shlo *r)
 	struct build *b = r->b;
 	struct shlo_block args = {0};
 	struct shlo_op attrs = {0}, more = {0};
-	struct result_shardings results = {{0}};
+	struct result_texts results = {{0}, {0}, {NULL, 0}};
+	struct region *region;
 	struct span name, place;
 	int32_t number;
 
@@ -81,8 +90,12 @@ static bool read_function(struct shlo *r)
 	if (!shlo_block(r, &args, name, &number) || !build_region_name(b, number) ||
 	    !shlo_place(b, &place))
 		return false;
-	if (results.list.n && results.list.n == b->p->region.at[number].result.n)
-		b->p->region.at[number].result_sharding = results.list.at;
+	region = &b->p->region.at[number];
+	region->result_type = results.type;
+	if (results.sharding.n && results.sharding.n == region->result.n) {
+		region->result_sharding = results.sharding.at;
+		region->result_written = results.written.at;
+	}
 	if (b->p->entry >= 0 && !span_is(name, "main"))
 		return true;
 	b->p->entry = number;

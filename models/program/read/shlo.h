@@ -56,14 +56,17 @@ struct shlo_block {
 	LIST(struct span) name;
 	LIST(struct value_type) type;
 	LIST(struct span) sharding;
+	LIST(struct span) written; /* as of struct instruction */
 };
 
 /*
- * Reads `{key = value, ...}` behind its bracket; ` loc(..)` if it is next; the arguments
+ * Reads `{key = value, ...}` behind its bracket; the same with its bracket if it is next, and
+ * what was written there; ` loc(..)` if it is next; the arguments
  * `%a: type {attributes} loc(..), ...` up to the bracket behind them, which is taken: in
  * attrs->operand are the numbers of those whose buffers are given away.
  */
 bool shlo_dict(struct build *b, struct shlo_op *m);
+bool shlo_dict_of(struct build *b, struct shlo_op *m, struct span *written);
 
 /* Reads the value behind `key =` outside of a dictionary: `[2] x [1]`, `<..>`, a word. */
 bool shlo_value(struct build *b, struct span *out);

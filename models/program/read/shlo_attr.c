@@ -223,6 +223,20 @@ bool shlo_dict(struct build *b, struct shlo_op *m)
 	return true;
 }
 
+bool shlo_dict_of(struct build *b, struct shlo_op *m, struct span *written)
+{
+	const char *behind = b->s.pos;
+
+	*written = (struct span){behind, 0};
+	if (lex_peek(&b->s) != '{')
+		return true;
+	behind = b->s.pos++;
+	if (!shlo_dict(b, m))
+		return false;
+	*written = span_up_to(behind, b->s.pos);
+	return true;
+}
+
 bool shlo_value(struct build *b, struct span *out)
 {
 	struct span part;

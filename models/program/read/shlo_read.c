@@ -55,7 +55,7 @@ bool shlo_args(struct build *b, struct shlo_block *args, struct shlo_op *attrs)
 		}
 		*list_add(&args->name, b->a) = name;
 		*list_add(&args->type, b->a) = b->type.leaf.at[0];
-		if (lex_take(&b->s, "{") && !shlo_dict(b, attrs))
+		if (!shlo_dict_of(b, attrs, list_add(&args->written, b->a)))
 			return false;
 		*list_add(&args->sharding, b->a) = (struct span){NULL, 0};
 		for (int64_t i = pairs; i < attrs->pair.n; i++) {
@@ -383,9 +383,11 @@ static bool read_op(struct shlo *r, struct region *region, bool *ended)
 	struct result_names names = {0};
 	struct shlo_op m = {0};
 	struct shlo_block args = {0};
+	const char *start;
 	int32_t op;
 
 	build_line(b);
+	start = b->s.pos;
 	if (!read_results(b, &m, &names) || !read_op_name(b, &m))
 		return false;
 	m.name = names.name.n ? (struct span){names.name.at[0].at - 1,
@@ -406,7 +408,10 @@ static bool read_op(struct shlo *r, struct region *region, bool *ended)
 	}
 	if (!read_rest(r, &m, &args) || !shlo_place(b, &m.place))
 		return false;
-	return shlo_commit(r, &m, &op) && name_results(b, &m, &names, op);
+	if (!shlo_commit(r, &m, &op))
+		return false;
+	build_last(b, op)->written = span_up_to(start, b->s.pos);
+	return name_results(b, &m, &names, op);
 }
 
 /* --- blocks --- */
@@ -430,6 +435,8 @@ static bool add_params(struct build *b, const struct shlo_block *args,
 		b->p->op.at[op].index = i;
 		if (i < args->sharding.n)
 			b->p->op.at[op].sharding = args->sharding.at[i];
+		if (i < args->written.n)
+			b->p->op.at[op].written = args->written.at[i];
 		at[i] = b->p->op.at[op].first_value;
 		if (!build_name(b, args->name.at[i], at[i], 1, op))
 			return false;
