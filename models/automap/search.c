@@ -50,6 +50,13 @@ int search_compare_compromise(const struct search *s, const struct evaluation *a
 	return c ? c : compare_time(a, b);
 }
 
+int search_compare_best(const struct search *s, const struct evaluation *a,
+                        const struct evaluation *b)
+{
+	return s->compromise ? search_compare_compromise(s, a, b)
+	                     : search_compare(s, a, b);
+}
+
 bool search_fits(const struct search *s, const struct evaluation *e)
 {
 	return !(over(s, e) > 0);
@@ -127,11 +134,7 @@ int32_t search_state(struct search *s)
 
 static void note_best(struct search *s, const struct evaluation *e)
 {
-	int c = !s->found       ? -1
-	        : s->compromise ? search_compare_compromise(s, e, &s->best)
-	                        : search_compare(s, e, &s->best);
-
-	if (c >= 0)
+	if (s->found && search_compare_best(s, e, &s->best) >= 0)
 		return;
 	s->found = true;
 	s->best = *e;

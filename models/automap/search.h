@@ -151,6 +151,10 @@ int search_compare(const struct search *s, const struct evaluation *a,
 int search_compare_compromise(const struct search *s, const struct evaluation *a,
                               const struct evaluation *b);
 
+/* The one of both that tells which state is the best. */
+int search_compare_best(const struct search *s, const struct evaluation *a,
+                        const struct evaluation *b);
+
 /* Returns whether it is within the limit, or there is none. */
 bool search_fits(const struct search *s, const struct evaluation *e);
 

@@ -1,6 +1,8 @@
 /* Values that are kept whole, in all layers, where the best state cuts them. */
 #include "automap/search.h"
 
+#include <stdlib.h>
+
 bool search_stands_for_like(const struct graph *g, int32_t value)
 {
 	const struct graph_value *v = &g->value.at[value];
@@ -28,24 +30,57 @@ void search_list_cut(struct actions *out, struct search *s)
 	cutting_undo(s->cutting, mark);
 }
 
-bool search_keep_whole(struct search *s)
+/* A value that is kept whole, and the state that the best way leads to behind it. */
+struct kept {
+	struct action action;
+	struct evaluation e;
+	int64_t number;
+};
+
+static int compare_kept(const void *a, const void *b, void *self)
 {
-	int64_t mark = cutting_mark(s->cutting), n = s->actions.at.n,
-		before = s->best_at;
-	struct action *way = arena_alloc(s->arena, (size_t)n + 1, sizeof(*way));
-	struct actions whole = {0};
+	const struct kept *x = a, *y = b;
+	int c = search_compare_best(self, &x->e, &y->e);
+
+	return c ? c : (x->number > y->number) - (x->number < y->number);
+}
+
+static struct evaluation try_behind(struct search *s, struct action first,
+                                    const struct actions *way)
+{
+	int64_t mark = cutting_mark(s->cutting);
+	struct evaluation e;
 	bool unused;
 
-	for (int64_t i = 0; i < n; i++)
-		way[i] = s->actions.at.at[i];
+	action_apply(s, first);
+	for (int64_t i = 0; i < way->at.n; i++)
+		action_apply(s, way->at.at[i]);
+	e = search_look(s, &unused);
+	action_undo(s, mark, 0);
+	return e;
+}
+
+bool search_keep_whole(struct search *s)
+{
+	const struct evaluation start = s->best;
+	int64_t before = s->best_at;
+	struct actions way = {0}, whole = {0};
+	LIST(struct kept) better = {0};
+
+	actions_copy(&way, &s->actions, s->arena);
 	search_list_cut(&whole, s);
 	for (int64_t i = 0; i < whole.at.n && !search_spent(s); i++) {
-		action_apply(s, whole.at.at[i]);
-		for (int64_t k = 0; k < n; k++)
-			action_apply(s, way[k]);
-		search_look(s, &unused);
-		action_undo(s, mark, 0);
+		struct evaluation e = try_behind(s, whole.at.at[i], &way);
+
+		if (search_compare_best(s, &e, &start) < 0)
+			*list_add(&better, NULL) = (struct kept){whole.at.at[i], e, i};
+	}
+	qsort_r(better.at, (size_t)better.n, sizeof(*better.at), compare_kept, s);
+	for (int64_t i = 1; i < better.n && !search_spent(s); i++) {
+		actions_copy(&way, &s->actions, s->arena);
+		try_behind(s, better.at[i].action, &way);
 	}
 	xfree(whole.at.at);
+	xfree(better.at);
 	return s->best_at != before;
 }
