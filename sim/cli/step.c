@@ -126,7 +126,7 @@ static void print_text(struct text *out, const struct step_time *s,
 		add_bytes(out, "  in flight", s->facts.held_bytes);
 	if (device > 0 && s->peak_bytes > device) {
 		text_printf(out, "  does not fit: the device has ");
-		units_print_bytes(out, device);
+		units_print_memory(out, device);
 		text_printf(out, "\n");
 	}
 }
