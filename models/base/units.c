@@ -259,6 +259,19 @@ void units_print_capacity(struct text *out, double bytes)
 	units_print_bytes(out, bytes);
 }
 
+void units_print_memory(struct text *out, double bytes)
+{
+	struct text sold = {0}, held = {0};
+
+	units_print_bytes(&held, bytes);
+	units_print_capacity(&sold, bytes);
+	text_printf(out, "%s", held.s);
+	if (strcmp(held.s, sold.s) != 0)
+		text_printf(out, " (%s)", sold.s);
+	text_free(&held);
+	text_free(&sold);
+}
+
 void units_print_time(struct text *out, double seconds)
 {
 	static const struct unit scale[] = {{"us", 1e-6}, {"ms", 1e-3}, {"s", 1}};

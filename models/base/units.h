@@ -50,10 +50,12 @@ bool units_missing(const char *text);
 /*
  * For people, three or four significant digits: "1.5 MiB", "12.3 us", "45 GB/s". A capacity
  * is printed as vendors state it, "80 GB", if that is a whole number of an SI unit, else as
- * bytes are, "32 GiB".
+ * bytes are, "32 GiB". The memory of a device beside what needs it is printed as bytes are, and
+ * behind it as vendors state it, "74.51 GiB (80 GB)".
  */
 void units_print_bytes(struct text *out, double bytes);
 void units_print_capacity(struct text *out, double bytes);
+void units_print_memory(struct text *out, double bytes);
 void units_print_time(struct text *out, double seconds);
 void units_print_rate(struct text *out, double Bps);
 

@@ -306,6 +306,8 @@ static const struct {
 	{units_print_capacity, 32 * 0x1p30, "32 GiB"},
 	{units_print_capacity, 95 * 0x1p30, "95 GiB"},
 	{units_print_capacity, 999, "999 B"},
+	{units_print_memory, 80e9, "74.51 GiB (80 GB)"},
+	{units_print_memory, 32 * 0x1p30, "32 GiB"},
 	{units_print_time, 0, "0 us"},
 	{units_print_time, 3e-9, "0.003 us"},
 	{units_print_time, 12.3e-6, "12.3 us"},

@@ -57,24 +57,10 @@ static void add_time(struct text *out, const char *what, double s)
 	text_printf(out, "\n");
 }
 
-/* In the unit of what does not fit, then as it is sold: "74.51 GiB (80 GB)". */
-static void add_limit(struct text *out, double bytes)
-{
-	struct text sold = {0}, held = {0};
-
-	units_print_bytes(&held, bytes);
-	units_print_capacity(&sold, bytes);
-	text_printf(out, "%s", held.s);
-	if (strcmp(held.s, sold.s))
-		text_printf(out, " (%s)", sold.s);
-	text_free(&held);
-	text_free(&sold);
-}
-
 void automap_show_failure(struct text *out, const struct automap_show *s)
 {
 	text_printf(out, "nothing that was tried fits into ");
-	add_limit(out, s->ask->memory_limit_bytes);
+	units_print_memory(out, s->ask->memory_limit_bytes);
 	text_printf(out, ": the least memory that was found is ");
 	units_print_bytes(out, s->answer->best.e.peak_bytes);
 }
@@ -103,7 +89,7 @@ static void add_found(struct text *out, const struct automap_show *s)
 	units_print_bytes(out, e->params_bytes);
 	if (!automap_fits(s->ask, e)) {
 		text_printf(out, "; does not fit into ");
-		add_limit(out, s->ask->memory_limit_bytes);
+		units_print_memory(out, s->ask->memory_limit_bytes);
 	}
 	text_printf(out, "\n");
 	for (int i = 0; i < COUNTS; i++) {
@@ -185,7 +171,7 @@ static void add_shardings(struct text *out, struct arena *a,
                           const struct automap_show *s)
 {
 	const struct graph *g = s->ask->graph;
-	int following = 0;
+	int following = 0, states = 0;
 	size_t wide = 0;
 
 	for (int32_t i = 0; i < g->group.n; i++) {
@@ -197,6 +183,7 @@ static void add_shardings(struct text *out, struct arena *a,
 	for (int32_t i = 0; i < g->group.n; i++) {
 		const struct graph_group *group = &g->group.at[i];
 
+		states += group->state_of >= 0 ? group->narguments : 0;
 		if (follows(a, s, i)) {
 			following += group->narguments;
 			continue;
@@ -212,9 +199,9 @@ static void add_shardings(struct text *out, struct arena *a,
 	add_weights(out, g->weights);
 	if (following)
 		text_printf(out,
-		            "  %d states of the optimizer are cut as their parameters "
-		            "are\n",
-		            following);
+		            "  %s%d states of the optimizer are cut as their "
+		            "parameters are\n",
+		            states > following ? "the other " : "", following);
 	add_inner(out, a, s);
 }
 

@@ -29,6 +29,9 @@ struct options {
 	struct command_words file;
 };
 
+static const char *const emit_meant[] = {"torch", "dtensor (PyTorch)", "pytorch",
+                                         "dtensor (PyTorch)", NULL};
+
 static const struct option_row option_table[] = {
 	{"mesh", 0, "MESH", "the axes to cut along: batch=8,model=4", AT(mesh)},
 	{"device-count", 0, "N",
@@ -75,7 +78,7 @@ static const struct option_row option_table[] = {
 	{"emit", 0, "jax|sdy|dtensor|annotate|hlo",
          "write the shardings for another system, into the text of the program "
          "(annotate), or the step of a model as a program (hlo)",
-         AT(emit), .unknown = "unknown kind of text"},
+         AT(emit), .unknown = "unknown kind of text", .meant = emit_meant},
 	{"output", 'o', "FILE", "where --emit writes (default: it is printed alone)",
          AT(output)},
 	{"devices-out", 0, "FILE", "write the device order, for --devices @FILE",
@@ -525,7 +528,10 @@ int command_automap(int argc, char **argv)
 		       "--mesh batch=8,model=4 --platform dgx-a100:4. A SUITE has "
 		       "cases of its own (scenarios/automap.yaml), or jobs that "
 		       "arrive (scenarios/jobs.yaml); STEPS is a table of published "
-		       "steps (platforms/steps.csv)",
+		       "steps (platforms/steps.csv).\v"
+		       "Behind a mesh stands how it lies on the machine: with "
+		       "batch=32,model=2 [[4 8][2 1]] batch is 4 nodes x 8 GPUs, "
+		       "and model is 2 nodes.",
 		.machines = true,
 		.options = {{option_table, &o}, {launch_table, &o.library}},
 		.words = &o.file,

@@ -77,6 +77,16 @@ static void add_setting(const struct option_row *row, struct settings *set,
 	set->at[set->n++] = arg;
 }
 
+/* Returns "; did you mean 'NAME'?" for a word that others use or one that is near, or "". */
+static const char *ask_word(const struct option_row *row, const char *arg,
+                            struct suggestion *near, struct arena *a)
+{
+	for (const char *const *word = row->meant; word && *word; word += 2)
+		if (!strcmp(word[0], arg))
+			return arena_printf(a, "; did you mean %s?", word[1]);
+	return suggest_ask(near, "");
+}
+
 /* Leaves unless `arg` is a word of "md|tex|csv". */
 static void check_word(const struct option_row *row, const char *arg,
                        const struct argp_state *state)
@@ -103,7 +113,7 @@ static void check_word(const struct option_row *row, const char *arg,
 		word = next;
 	}
 	argp_error(state, "%s '%s', expected %s%s", row->unknown, arg, words.s,
-	           suggest_ask(&near, ""));
+	           ask_word(row, arg, &near, a));
 }
 
 static void take_option(struct reading *r, int i, const char *arg,

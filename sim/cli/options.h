@@ -32,10 +32,11 @@ struct option_row {
 	const char *help;
 	size_t at;           /* offset of the value in what the table is read into */
 	const char *unknown; /* only the words of `arg`; others are told "UNKNOWN 'x'" */
-	const char *alone;   /* the value of the option without its optional argument */
-	const char *filled;  /* it is not empty; says what was expected: "a folder" */
-	bool settings;       /* the value is a struct settings */
-	int use;             /* for what it means something (option_misused()) */
+	const char *const *meant; /* words of others and what they mean here, in turn, then NULL */
+	const char *alone;  /* the value of the option without its optional argument */
+	const char *filled; /* it is not empty; says what was expected: "a folder" */
+	bool settings;      /* the value is a struct settings */
+	int use;            /* for what it means something (option_misused()) */
 	/* What --help shows in place of an `arg` too long for its lines; `help` lists the words. */
 	const char *shown;
 };

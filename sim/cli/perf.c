@@ -134,13 +134,23 @@ static enum status range_read(int64_t *lo, int64_t *hi, const struct options *o,
 	return size_read(hi, "-e", o->end ? o->end : end, *lo, most, e);
 }
 
+static enum status step_read(int64_t *out, const char *text, struct error *e)
+{
+	if (units_bytes(text, where_option("-i", text), out, e) == OK && *out < 1)
+		error_set(e, E_RANGE, where_option("-i", text),
+		          "expected a step of 1 byte or more");
+	return e->code;
+}
+
 static enum status factor_read(int64_t *out, const char *text, struct error *e)
 {
-	struct scan s = scan_start(text, where_option("-f", text), e);
+	struct error inner = {0};
+	struct scan s = scan_start(text, where_option("-f", text), &inner);
 
-	if (!scan_int(&s, "a factor", 2, INT32_MAX, out))
-		return e->code;
-	return scan_finish(&s);
+	if (scan_int(&s, NULL, 2, INT32_MAX, out) && scan_done(&s))
+		return OK;
+	return error_set(e, E_RANGE, where_option("-f", text),
+	                 "expected a whole factor from 2 to %d", INT32_MAX);
 }
 
 /*
@@ -174,7 +184,7 @@ static enum status sizes_range(struct sizes *out, struct arena *a,
 
 	if (range_read(&lo, &hi, o, "8", "16G", g, e) != OK ||
 	    factor_read(&factor, o->factor ? o->factor : "2", e) != OK ||
-	    (o->step && size_read(&step, "-i", o->step, 1, INT64_MAX, e) != OK))
+	    (o->step && step_read(&step, o->step, e) != OK))
 		return e->code;
 	out->bytes = arena_alloc(a, SIZES_MAX, sizeof(*out->bytes));
 	for (int64_t b = lo;; b = step ? b + step : b * factor) {

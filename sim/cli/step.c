@@ -24,7 +24,8 @@ struct options {
 
 static const struct option_row option_table[] = {
 	{"parallel", 0, "AXES",
-         "how many devices along each axis of the job: fsdp=64,tensor=8", AT(parallel)},
+         "how many devices along each axis of the job: fsdp=64,tensor=8", AT(parallel),
+         .filled = "axes such as fsdp=64"},
 	{"batch", 0, "N", "sequences of the job in a step, whatever the model says",
          AT(batch)},
 	{"micro-batch", 0, "N",
@@ -126,7 +127,7 @@ static void print_text(struct text *out, const struct step_time *s,
 		add_bytes(out, "  in flight", s->facts.held_bytes);
 	if (device > 0 && s->peak_bytes > device) {
 		text_printf(out, "  does not fit: the device has ");
-		units_print_bytes(out, device);
+		units_print_memory(out, device);
 		text_printf(out, "\n");
 	}
 }

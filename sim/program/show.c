@@ -91,7 +91,7 @@ void program_show_memory(struct text *out, const struct program_price *price,
 		text_printf(out, " at %s", m->at);
 	if (m->device > 0) {
 		text_printf(out, "; the device has ");
-		units_print_capacity(out, m->device);
+		units_print_memory(out, m->device);
 	}
 	text_printf(out, "\n");
 	arena_free(a);

@@ -61,6 +61,7 @@ try scenarios/programs/mlp-sharded.mlir --mesh x=4 --search none --weights nobod
 try scenarios/programs/mlp-sharded.mlir --mesh x=4 --search none --weights '('
 try scenarios/programs/mlp-sharded.mlir --mesh x=4 --search none --weights '^t$' --tactic data:x | tail -n 4
 try $gpt --mesh batch=8 --platform dgx-a100:1 --emit jax --format json
+try $gpt --mesh batch=8 --platform dgx-a100:1 --emit torch
 try $gpt --mesh batch=8 --platform dgx-a100:1 --overlap stream
 try $gpt --mesh batch=8 --platform dgx-a100:1 --overlap some
 # What is wrong with the file comes before what is missing beside it.

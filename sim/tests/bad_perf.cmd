@@ -4,6 +4,7 @@ shardsim perf gather --platform dgx-h100:1
 shardsim perf all-reduce
 shardsim perf all-reduce --platform dgx-h100:1 -f 2 -i 8
 shardsim perf all-reduce --platform dgx-h100:1 -f 1
+shardsim perf all-reduce --platform dgx-h100:1 -i 0
 shardsim perf all-reduce --platform dgx-h100:1 -b 2 -e 1
 shardsim perf all-reduce --platform dgx-h100:1 -b x
 shardsim perf all-reduce --platform dgx-h100:1 -b 72057594037927937 -e 72057594037927937
