@@ -436,6 +436,13 @@ bool program_annotate(struct text *out, struct arena *a, const struct program *p
 {
 	struct annotating w = {.a = a, .p = p, .s = s};
 
+	if (p->stage != STAGE_ANNOTATED && p->ndevices > 1) {
+		text_printf(why,
+		            "the program is %s: its arrays are those of one device, "
+		            "expected one that is not partitioned yet",
+		            stage_name(p->stage));
+		return false;
+	}
 	if (program_is_hlo(p)) {
 		annotate_hlo(&w);
 	} else {

@@ -378,6 +378,30 @@ START_TEST(without_a_place)
 }
 END_TEST
 
+/* What many devices have is in parts; what one has is whole, and may be cut. */
+START_TEST(partitioned)
+{
+	struct program p;
+	struct shardings s;
+	struct text out = {0}, why = {0};
+
+	read_text(&p, "HloModule m, num_partitions=8\n\nENTRY %main {\n"
+	              "  %a = f32[8,32] parameter(0)\n"
+	              "  ROOT %b = f32[64,32] all-gather(%a), channel_id=1, "
+	              "replica_groups=[1,8]<=[8], dimensions={0}, "
+	              "use_global_device_ids=true\n}\n");
+	shardings_start(&s, arena, &p);
+	ck_assert(!program_annotate(&out, arena, &p, &s, &why));
+	check_has(why.s, "not partitioned yet");
+	read_text(&p, "HloModule m\n\nENTRY %main {\n"
+	              "  ROOT %a = f32[8,32] parameter(0)\n}\n");
+	shardings_start(&s, arena, &p);
+	ck_assert(program_annotate(&out, arena, &p, &s, &why));
+	text_free(&out);
+	text_free(&why);
+}
+END_TEST
+
 Suite *tests(void)
 {
 	Suite *s = suite_create("annotate");
@@ -390,6 +414,7 @@ Suite *tests(void)
 	tcase_add_test(c, names_of_results);
 	tcase_add_test(c, ends_of_instructions);
 	tcase_add_test(c, arguments);
+	tcase_add_test(c, partitioned);
 	tcase_add_test(c, ends_of_ops);
 	tcase_add_test(c, without_a_place);
 	tcase_add_test(c, constraints);
