@@ -466,11 +466,20 @@ static enum status run_published(struct session *s, struct error *e)
 	return OK;
 }
 
+static enum status check_outputs(const struct options *o, struct error *e)
+{
+	if (o->output && file_check(o->output, e) != OK)
+		return e->code;
+	return o->devices_out ? file_check(o->devices_out, e) : OK;
+}
+
 static enum status run_session(struct session *s, struct error *e)
 {
 	const struct options *o = s->o;
 	struct automap_answer answer;
 
+	if (check_outputs(o, e) != OK)
+		return e->code;
 	if (jobs_suite_is(o->file.at[0]))
 		return run_jobs(s, e);
 	if (automap_is_study(o->file.at[0]))
