@@ -297,17 +297,18 @@ static bool emit_dtensor(struct text *out, struct arena *a,
                          const struct automap_show *s, struct text *why)
 {
 	const struct automap_found *f = &s->answer->best;
+	struct text modules = {0};
 
 	(void)why;
+	put_modules(&modules, s);
 	text_printf(
 		out,
-		"# %s: distribute_tensor(parameter, mesh, placements[name]), or "
-		"parallelize(model)\n"
+		"# %s: distribute_tensor(parameter, mesh, placements[name])%s\n"
 		"import torch\nfrom torch.distributed.device_mesh import DeviceMesh\n"
 		"from torch.distributed.tensor import Replicate, Shard\n"
 		"from torch.distributed.tensor.placement_types import _StridedShard\n\n"
 		"mesh = DeviceMesh(\"cuda\", torch.tensor(",
-		s->name);
+		s->name, modules.length ? ", or parallelize(model)" : "");
 	print_order(out, f);
 	text_printf(out, ").reshape");
 	print_mesh_shape(out, &f->mesh);
@@ -316,7 +317,9 @@ static bool emit_dtensor(struct text *out, struct arena *a,
 	text_printf(out, ")\nplacements = {\n");
 	each(out, a, s, print_dtensor);
 	text_printf(out, "}\n");
-	put_modules(out, s);
+	if (modules.length)
+		text_printf(out, "%s", modules.s);
+	text_free(&modules);
 	print_sums(out, a, s, "#");
 	return true;
 }

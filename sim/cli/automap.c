@@ -390,6 +390,8 @@ static enum status emit_answer(const struct session *s, const struct automap_sho
 		write_text(s->o->output, &out, e);
 	else
 		error_set(e, E_INFEASIBLE, where_option("--emit", kind), "%s", why.s);
+	if (e->code == OK && why.length)
+		fprintf(stderr, "shardsim: %s\n", why.s);
 	text_free(&out);
 	text_free(&why);
 	return e->code;

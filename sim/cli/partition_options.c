@@ -153,6 +153,8 @@ enum status partition_emit(const struct partition_options *o, const char *output
 		status = error_set(e, E_INFEASIBLE, at, "%s", why.s);
 	else
 		status = emit_write(&to, &out, e);
+	if (status == OK && why.length)
+		fprintf(stderr, "shardsim: %s\n", why.s);
 	text_free(&out);
 	text_free(&why);
 	return status;

@@ -24,6 +24,7 @@ struct annotating {
 	const char *prefix; /* of the names of constraints */
 	LIST(struct edit) edit;
 	int32_t constraints;
+	int32_t unsaid;    /* values whose shardings could not be written */
 	bool *used;        /* [values] */
 	bool *constrained; /* [values]: a constraint of the text says their sharding */
 };
@@ -131,7 +132,7 @@ static bool has_own(const struct annotating *w, const struct instruction *op)
 
 /* --- HLO --- */
 
-/* The shardings of n values from the first on, or of the results of the entry. */
+/* The shardings of n values from the first on; NULL: HLO cannot say one of them. */
 static const char *hlo_list(const struct annotating *w, int32_t first, int32_t n,
                             bool tuple)
 {
@@ -140,11 +141,14 @@ static const char *hlo_list(const struct annotating *w, int32_t first, int32_t n
 	if (tuple)
 		text_printf(&out, "{");
 	for (int32_t v = first; v < first + n; v++) {
-		const char *one =
-			is_said(w, v) ? sharding_text(w, v, NOTATION_HLO) : NULL;
+		const char *one = is_said(w, v) ? sharding_text(w, v, NOTATION_HLO)
+		                                : "{replicated}";
 
-		text_printf(&out, "%s%s", v > first ? ", " : "",
-		            one ? one : "{replicated}");
+		if (!one) {
+			text_free(&out);
+			return NULL;
+		}
+		text_printf(&out, "%s%s", v > first ? ", " : "", one);
 	}
 	if (tuple)
 		text_printf(&out, "}");
@@ -160,7 +164,9 @@ static void put_hlo(struct annotating *w, const struct instruction *op, int32_t 
 	for (int32_t v = first; v < first + n; v++)
 		if (sharding_of(w, v)->left)
 			return;
-	if (op->sharding.at)
+	if (!said)
+		w->unsaid += n;
+	else if (op->sharding.at)
 		add_edit(w, op->sharding.at, op->sharding.length, said);
 	else
 		add_edit(w, last_of(op->written), 0,
@@ -209,14 +215,16 @@ static const char *sdy_text(const struct annotating *w, int32_t value)
 static void put_attribute(struct annotating *w, struct span dict, struct span old,
                           int32_t value)
 {
-	const char *said = sdy_text(w, value);
+	bool quoted = old.at && *old.at == '"'; /* mhlo.sharding, in HLO's words */
+	const char *said =
+		quoted ? sharding_text(w, value, NOTATION_HLO) : sdy_text(w, value);
 	struct span inner = {dict.at + 1, dict.length - 2};
 
-	if (!said || (old.at && *old.at != '#'))
-		return;
-	if (old.at)
+	if (!said)
+		w->unsaid++;
+	else if (old.at)
 		add_edit(w, old.at, old.length,
-		         arena_printf(w->a, "#sdy.sharding%s", said));
+		         arena_printf(w->a, quoted ? "\"%s\"" : "#sdy.sharding%s", said));
 	else if (dict.length)
 		add_edit(w, dict.at + 1, 0,
 		         arena_printf(w->a, "sdy.sharding = #sdy.sharding%s%s", said,
@@ -250,28 +258,6 @@ static const char *line_start(const char *text, const char *at)
 	while (at > text && at[-1] != '\n')
 		at--;
 	return at;
-}
-
-/* Where a line behind op number i of a region may stand; NULL: nowhere that is sure. */
-static const char *place_behind(const struct annotating *w, const struct region *r,
-                                int32_t i)
-{
-	const struct instruction *op = &w->p->op.at[r->op[i]];
-	const char *end;
-	int depth = 0;
-
-	for (i++; i < r->nops; i++) {
-		const struct instruction *next = &w->p->op.at[r->op[i]];
-
-		if (next->name.length && next->code != HLO_PARAMETER) {
-			const char *start = line_start(w->p->text, next->name.at);
-
-			return start > op->name.at ? start : NULL;
-		}
-	}
-	for (end = op->name.at; *end && *end != '\n'; end++)
-		depth += strchr("({[", *end) ? 1 : strchr(")}]", *end) ? -1 : 0;
-	return op->ncalled || depth || !*end ? NULL : end + 1;
 }
 
 /*
@@ -308,12 +294,25 @@ static const char *result_name(const struct annotating *w, const struct instruct
 	return NULL;
 }
 
-static void annotate_results(struct annotating *w, const struct region *r, int32_t i)
+/* In a line of its own behind the op's; where something else ends that line right behind the op. */
+static void put_behind(struct annotating *w, const struct instruction *op,
+                       const char *line)
 {
-	const struct instruction *op = &w->p->op.at[r->op[i]];
-	const char *at = place_behind(w, r, i), *type, *zero;
+	const char *at = last_of(op->written), *rest = at + strspn(at, " \t\r");
 
-	for (int32_t k = 0; at && k < op->nvalues; k++) {
+	if (!strncmp(rest, "//", 2))
+		rest += strcspn(rest, "\n");
+	if (*rest == '\n')
+		add_edit(w, rest + 1, 0, arena_printf(w->a, "%s\n", line));
+	else
+		add_edit(w, at, 0, arena_printf(w->a, "\n%s", line));
+}
+
+static void annotate_results(struct annotating *w, const struct instruction *op)
+{
+	const char *type, *zero;
+
+	for (int32_t k = 0; k < op->nvalues; k++) {
 		int32_t v = op->first_value + k;
 		const char *said = is_said(w, v) ? sdy_text(w, v) : NULL;
 		const char *name = result_name(w, op, k);
@@ -321,6 +320,8 @@ static void annotate_results(struct annotating *w, const struct region *r, int32
 		struct text line = {0};
 		struct shape shape = {.rank = t->rank};
 
+		/* What a loop has beyond its names are values around it, which have theirs. */
+		w->unsaid += is_said(w, v) && (!said || !name) && op->code != HLO_WHILE;
 		if (!said || !name || w->constrained[v])
 			continue;
 		for (int d = 0; d < t->rank; d++)
@@ -330,8 +331,7 @@ static void annotate_results(struct annotating *w, const struct region *r, int32
 		            "    %s%d = sdy.sharding_constraint %s %s : ", w->prefix,
 		            (int)w->constraints++, name, said);
 		put_tensor(&line, type, &shape);
-		text_printf(&line, "\n");
-		add_edit(w, at, 0, text_take(&line, w->a));
+		put_behind(w, op, text_take(&line, w->a));
 	}
 }
 
@@ -385,7 +385,7 @@ static void annotate_mlir(struct annotating *w)
 			else if (!has_own(w, op) || !op->name.length)
 				continue;
 			else if (op->code != HLO_PARAMETER)
-				annotate_results(w, r, i);
+				annotate_results(w, op);
 			else if (r->name.length)
 				put_attribute(w, op->written, op->sharding,
 				              op->first_value);
@@ -436,6 +436,13 @@ bool program_annotate(struct text *out, struct arena *a, const struct program *p
 {
 	struct annotating w = {.a = a, .p = p, .s = s};
 
+	if (p->stage != STAGE_ANNOTATED && p->ndevices > 1) {
+		text_printf(why,
+		            "the program is %s: its arrays are those of one device, "
+		            "expected one that is not partitioned yet",
+		            stage_name(p->stage));
+		return false;
+	}
 	if (program_is_hlo(p)) {
 		annotate_hlo(&w);
 	} else {
@@ -444,5 +451,11 @@ bool program_annotate(struct text *out, struct arena *a, const struct program *p
 		annotate_mlir(&w);
 	}
 	apply(out, &w);
+	if (w.unsaid)
+		text_printf(why,
+		            "of %d %s the text has no place for a sharding: nothing is "
+		            "said of %s",
+		            (int)w.unsaid, w.unsaid > 1 ? "values" : "value",
+		            w.unsaid > 1 ? "them" : "it");
 	return true;
 }

@@ -13,7 +13,11 @@
 
 #include "program/sharding.h"
 
-/* Returns false with the reason in `why`: a text of StableHLO without a mesh of Shardy's. */
+/*
+ * Returns false with the reason in `why`: a text of StableHLO without a mesh of Shardy's, a program
+ * that is partitioned already. With true
+ * a remark is there on values whose shardings no part of the text could say; else nothing.
+ */
 bool program_annotate(struct text *out, struct arena *a, const struct program *p,
                       const struct shardings *s, struct text *why);
 

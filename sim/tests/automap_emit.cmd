@@ -103,6 +103,12 @@ shardsim automap scenarios/models/gpt-24.yaml --mesh batch=8,model=4 --platform 
 	--overlap async | sed -n 2,12p
 shardsim automap scenarios/models/gpt-24.yaml --mesh batch=8 --search none --overlap async 2>&1 | head -n 1
 shardsim automap scenarios/models/gpt-24.yaml --mesh batch=8 --overlap stream 2>&1 | head -n 1
+# Where no module is to be made parallel, no function that makes it so is named.
+shardsim automap scenarios/models/gpt-24.yaml --mesh batch=8 --search none --tactic data:batch \
+	--emit dtensor | sed -n '1p;/parallelize/p'
+# Where the text goes is looked at before anything is read.
+shardsim automap "$TMPDIR/nothing.yaml" --emit jax -o "$TMPDIR" 2>&1 | sed "s,$TMPDIR,TMPDIR,"
+shardsim automap "$TMPDIR/nothing.yaml" --devices-out "$TMPDIR/no/order" 2>&1 | sed "s,$TMPDIR,TMPDIR,"
 # Megatron's matrices as styles of PyTorch's modules, said before what ZeRO-3 keeps in parts.
 shardsim automap scenarios/models/gpt-24.yaml --mesh batch=4,model=2 --search none --tactic data:batch \
 	--tactic megatron:model --tactic sequence:model --tactic zero3:batch --emit dtensor | sed -n '/^def/,$p'

@@ -336,6 +336,72 @@ START_TEST(constraints)
 }
 END_TEST
 
+/* Brackets in texts, a return in the line of an op, two ops in a line. */
+START_TEST(ends_of_ops)
+{
+	const char *out = annotated(
+		MESH "func.func @main(" A ") -> tensor<64x32xf32> {\n"
+		     "  %0 = stablehlo.tanh %a : tensor<64x32xf32> loc(\"f(x\")\n"
+		     "  %1 = stablehlo.tanh %0 : tensor<64x32xf32> %2 = stablehlo.tanh "
+		     "%1 : tensor<64x32xf32> // {\n"
+		     "  %3 = stablehlo.tanh %2 : tensor<64x32xf32> return %3 : "
+		     "tensor<64x32xf32>\n}\n");
+
+	check_has(out, "loc(\"f(x\")\n    %constraint0 = sdy.sharding_constraint %0 ");
+	check_has(out, "tanh %0 : tensor<64x32xf32>\n    %constraint1 = "
+	               "sdy.sharding_constraint %1 <@mesh, [{\"x\"}, {}]> : "
+	               "tensor<64x32xf32> %2 = ");
+	check_has(out, "// {\n    %constraint2 = sdy.sharding_constraint %2 ");
+	check_has(out, "tensor<64x32xf32> return %3 ");
+}
+END_TEST
+
+/* A value without a name of its own gets nothing, which is said. */
+START_TEST(without_a_place)
+{
+	struct program p;
+	struct shardings s;
+	struct text out = {0}, why = {0};
+
+	read_text(&p, MESH "func.func @main(" A ") {\n"
+	                   "  %t = \"stablehlo.custom_call\"(%a) {call_target_name = "
+	                   "\"f\", sdy.sharding = #sdy.sharding_per_value<[<@mesh, "
+	                   "[{\"x\"}, {}]>, <@mesh, [{}, {}]>]>} : (tensor<64x32xf32>) "
+	                   "-> tuple<tensor<64x32xf32>, tensor<64x32xf32>>\n"
+	                   "  return\n}\n");
+	propagated(&s, &p);
+	ck_assert(program_annotate(&out, arena, &p, &s, &why));
+	ck_assert(!strstr(out.s, "sharding_constraint"));
+	check_has(why.s, "of 2 values the text has no place for a sharding");
+	text_free(&out);
+	text_free(&why);
+}
+END_TEST
+
+/* What many devices have is in parts; what one has is whole, and may be cut. */
+START_TEST(partitioned)
+{
+	struct program p;
+	struct shardings s;
+	struct text out = {0}, why = {0};
+
+	read_text(&p, "HloModule m, num_partitions=8\n\nENTRY %main {\n"
+	              "  %a = f32[8,32] parameter(0)\n"
+	              "  ROOT %b = f32[64,32] all-gather(%a), channel_id=1, "
+	              "replica_groups=[1,8]<=[8], dimensions={0}, "
+	              "use_global_device_ids=true\n}\n");
+	shardings_start(&s, arena, &p);
+	ck_assert(!program_annotate(&out, arena, &p, &s, &why));
+	check_has(why.s, "not partitioned yet");
+	read_text(&p, "HloModule m\n\nENTRY %main {\n"
+	              "  ROOT %a = f32[8,32] parameter(0)\n}\n");
+	shardings_start(&s, arena, &p);
+	ck_assert(program_annotate(&out, arena, &p, &s, &why));
+	text_free(&out);
+	text_free(&why);
+}
+END_TEST
+
 Suite *tests(void)
 {
 	Suite *s = suite_create("annotate");
@@ -348,6 +414,9 @@ Suite *tests(void)
 	tcase_add_test(c, names_of_results);
 	tcase_add_test(c, ends_of_instructions);
 	tcase_add_test(c, arguments);
+	tcase_add_test(c, partitioned);
+	tcase_add_test(c, ends_of_ops);
+	tcase_add_test(c, without_a_place);
 	tcase_add_test(c, constraints);
 	tcase_add_test(c, mesh_in_use);
 	tcase_add_test(c, left_as_they_are);
