@@ -26,7 +26,7 @@ enum tuning_key {
 	TUNING_NET_CHUNK_BYTES, /* what a channel passes on at once with Simple (nccl_tree.c) */
 	TUNING_NET_SIMPLE,     /* 1: over several nodes there is Simple alone */
 	TUNING_NET_SEND_SHARE, /* of the NIC's bandwidth, what plain sends reach */
-	TUNING_CHANNEL_BPS,    /* one channel of a send; 0: no limit */
+	TUNING_CHANNEL_BPS,    /* one channel of a send or a tree; 0: no limit */
 	/*
 	 * What NCCL's search finds on the machine, by which its own model ranks: channels and
 	 * the speed of each inside a node (bwIntra); 0: by the rules of nccl_tuner.c.

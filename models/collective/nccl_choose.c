@@ -155,18 +155,38 @@ static bool messages_laid(struct candidate *c, const struct job *j, double *wire
 
 /*
  * Sends to many peers fill each other's gaps on a network. A switch that reduces for
- * all works on a chunk of each device in turn.
+ * all works on a chunk of each device in turn, before and after a network as well.
  */
 static double fill_s(const struct candidate *c, const struct job *j,
                      const struct nccl_group *g)
 {
 	const double *tuning = j->machine->tuning.value;
+	double turns_s = 1e-6 * nccl_data.nvls_fill_us * g->per_node;
 
-	if (g->nodes == 1 && c->algorithm->kind == NCCL_NVLS && j->op == OP_ALL_REDUCE)
-		return fmax(tuning[TUNING_FILL_S], 1e-6 * nccl_data.nvls_fill_us * g->n);
+	if (c->algorithm->kind == NCCL_NVLS_TREE)
+		return tuning[TUNING_NET_FILL_S] + turns_s;
+	if (c->algorithm->kind == NCCL_NVLS && j->op == OP_ALL_REDUCE)
+		return fmax(tuning[TUNING_FILL_S], turns_s);
 	if (g->nodes == 1)
 		return tuning[TUNING_FILL_S];
 	return j->op == OP_ALL_TO_ALL ? 0 : tuning[TUNING_NET_FILL_S];
+}
+
+/*
+ * Returns how much of the steps of a ring over nodes passes while its wires are busy. A step
+ * with Simple has two slices (collectives.h of the library): one is on the wires while the
+ * other is on its way.
+ */
+static double hidden_s(const struct candidate *c, const struct job *j,
+                       const struct nccl_group *g, double wire_s)
+{
+	bool sliced = j->op == OP_ALL_REDUCE || j->op == OP_ALL_GATHER ||
+	              j->op == OP_REDUCE_SCATTER;
+
+	return sliced && g->nodes > 1 && c->algorithm->kind == NCCL_RING &&
+	                       c->protocol == PROTOCOL_SIMPLE
+	               ? wire_s / 2
+	               : 0;
 }
 
 /* Returns the seconds of group i before its bytes are out of the pipeline, beside w. */
@@ -178,6 +198,7 @@ static double delay_s(const struct candidate *c, const struct job *j, int32_t i)
 
 	if (c->algorithm->large_s)
 		steps_s += c->algorithm->large_s(g, j->bytes);
+	steps_s -= hidden_s(c, j, g, wire_s);
 	if (c->algorithm->chunks_s)
 		chunks_s = c->algorithm->chunks_s(g, c->protocol, j->bytes);
 	return fmax(0, steps_s - c->route_s[i]) +
@@ -294,6 +315,11 @@ static bool name_only(struct lowered *out, const struct job *j,
 	return false;
 }
 
+static bool asks_tuner(const struct machine *m)
+{
+	return m->forced.algorithm && !strcmp(m->forced.algorithm, "tuner");
+}
+
 bool nccl_lower(struct lowered *out, const struct nccl_algorithm *const *list,
                 const struct machine *m, enum op op, const struct groups *groups,
                 double bytes, struct text *why)
@@ -301,9 +327,11 @@ bool nccl_lower(struct lowered *out, const struct nccl_algorithm *const *list,
 	struct arena *a = out->schedule.arena;
 	struct nccl_group *group =
 		arena_alloc(a, (size_t)groups->ngroups, sizeof(*group));
-	const char *forced = m->forced.algorithm;
-	struct job j = {
-		.machine = m, .op = op, .ngroups = groups->ngroups, .group = group};
+	struct job j = {.machine = m,
+	                .op = op,
+	                .ngroups = groups->ngroups,
+	                .group = group,
+	                .tuner = asks_tuner(m)};
 	struct candidate best;
 	bool done;
 
@@ -313,7 +341,6 @@ bool nccl_lower(struct lowered *out, const struct nccl_algorithm *const *list,
 		group[i] = nccl_group_make(a, m, ids, groups->size);
 	}
 	j.bytes = op == OP_ALL_GATHER ? bytes * groups->size : bytes;
-	j.tuner = forced && !strcmp(forced, "tuner");
 	j.wire = nccl_wire_new(a, m);
 	if (groups->size > 1 && groups->ngroups && bytes > 0) {
 		done = choose_candidate(&best, &j, a, list);
@@ -350,7 +377,11 @@ struct nccl_prepared *nccl_prepare(struct arena *a,
 		.list = list,
 		.group = nccl_group_make(a, m, ids, n),
 		.load = arena_alloc(a, (size_t)algorithms, sizeof(*p->load)),
-		.job = {.machine = m, .op = op, .ngroups = 1, .bytes = 1},
+		.job = {.machine = m,
+	                .op = op,
+	                .ngroups = 1,
+	                .bytes = 1,
+	                .tuner = asks_tuner(m)},
 	};
 	p->job.group = &p->group;
 	p->job.wire = nccl_wire_new(scratch, m);

@@ -13,7 +13,8 @@
  *           + w + 2 sqrt(w fill), with l_i, l_n by protocol; for m > 1
  *           step l_i is net_post_s (Simple: three times that) or more, for every step
  *           waits for a message that is posted to a NIC; and the steps of Simple over
- *           several nodes 1.4 or 1.9 times as long (nccl_far_ring)
+ *           several nodes 1.4 or 1.9 times as long (nccl_far_ring), of which those of an
+ *           all-reduce, all-gather or reduce-scatter pass w/2 while wires are busy
  *   need    V on every device
  * Source: NCCL (models/README.md, "Collectives").
  */

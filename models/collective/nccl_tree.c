@@ -9,7 +9,8 @@
  *           m = 2, at most 2V for m >= 3
  *   cost    base - base(LL) + 2(g-1) step l_i + 2 floor(log2 m) net_step l_n
  *           + w + 2 sqrt(w fill); with Simple 2(g-1) c/b for the last term, in chunks of
- *           c = min(V/C, net_chunk_bytes) on C channels, where b is one link's
+ *           c = min(V/C, net_chunk_bytes) on C channels, where b is one link's or, if
+ *           that is less, one channel's (channel_Bps)
  *   need    V on every device
  * Source: NCCL, src/graph/trees.cc, src/enqueue.cc (models/README.md, "Collectives").
  */
@@ -72,6 +73,8 @@ static double tree_chunks_s(const struct nccl_group *g, enum protocol p, double 
 
 	if (p != PROTOCOL_SIMPLE || tuning[TUNING_CC] == 0)
 		return -1;
+	if (tuning[TUNING_CHANNEL_BPS] > 0)
+		link_Bps = fmin(link_Bps, tuning[TUNING_CHANNEL_BPS]);
 	return 2 * (g->per_node - 1) * chunk / link_Bps;
 }
 

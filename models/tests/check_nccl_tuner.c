@@ -237,6 +237,30 @@ START_TEST(the_tuner_chooses)
 }
 END_TEST
 
+/* A fit asks for many sizes of one group: it is told what is chosen for each, too. */
+START_TEST(the_tuner_chooses_for_fits)
+{
+	struct machine *m = tuned(2, 8, 90);
+	int32_t *kind = arena_alloc(arena, (size_t)m->nlinks, sizeof(*kind));
+	struct nccl_prepared *p;
+
+	for (int32_t i = 0; i < m->nlinks; i++)
+		kind[i] = i;
+	m->forced.algorithm = "tuner";
+	p = nccl_prepare(arena, nccl_algorithms, m, OP_ALL_REDUCE, everybody(m).ids, 16,
+	                 kind, m->nlinks);
+	for (double V = 5; V < 1e11; V *= 11) {
+		struct lowered l = lowered_all(m, OP_ALL_REDUCE, V);
+		const char *algorithm, *protocol;
+
+		near(device.launch_s + nccl_prepared_s(p, V, &algorithm, &protocol),
+		     seconds_of(m, &l), "prepared");
+		ck_assert_str_eq(algorithm, l.algorithm);
+		ck_assert_str_eq(protocol, l.protocol);
+	}
+}
+END_TEST
+
 Suite *tests(void)
 {
 	Suite *suite = suite_create("nccl_tuner");
@@ -249,6 +273,7 @@ Suite *tests(void)
 	tcase_add_test(c, graphs_of_machines);
 	tcase_add_test(c, stated_graphs);
 	tcase_add_test(c, the_tuner_chooses);
+	tcase_add_test(c, the_tuner_chooses_for_fits);
 	suite_add_tcase(suite, c);
 	return suite;
 }

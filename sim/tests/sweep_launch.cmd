@@ -1,6 +1,6 @@
 # Who calls is the compiler on a TPU and on H100, and on A100 nccl-tests; a row says it. An
 # all-gather of a byte from each of 8 GPUs takes by XLA 9.7 us and 7 steps of 1.3 us, 18.8 us, beside
-# what its bytes take and 1 % of a us; by a process for each 7.98 us and 7 of 0.6 us times step.
+# what its bytes take and 1 % of a us; by a process for each 7.78 us and 7 of 0.6 us times step.
 export SHARDSIM_DATA="$PWD/platforms"
 cd "$TMPDIR" || exit 9
 cat >suite.yaml <<'END'
