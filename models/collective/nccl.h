@@ -188,6 +188,9 @@ bool nccl_lower(struct lowered *out, const struct nccl_algorithm *const *list,
                 const struct machine *m, enum op op, const struct groups *groups,
                 double bytes, struct text *why);
 
+/* Returns whether the library's own model chooses there, which is no algorithm that is forced. */
+bool nccl_asks_tuner(const struct machine *m);
+
 /* --- wire time of tasks (nccl_wire.c) --------------------------------------------- */
 
 /* A workspace for one machine, O(links). */

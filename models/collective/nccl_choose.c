@@ -315,7 +315,7 @@ static bool name_only(struct lowered *out, const struct job *j,
 	return false;
 }
 
-static bool asks_tuner(const struct machine *m)
+bool nccl_asks_tuner(const struct machine *m)
 {
 	return m->forced.algorithm && !strcmp(m->forced.algorithm, "tuner");
 }
@@ -331,7 +331,7 @@ bool nccl_lower(struct lowered *out, const struct nccl_algorithm *const *list,
 	                .op = op,
 	                .ngroups = groups->ngroups,
 	                .group = group,
-	                .tuner = asks_tuner(m)};
+	                .tuner = nccl_asks_tuner(m)};
 	struct candidate best;
 	bool done;
 
@@ -381,7 +381,7 @@ struct nccl_prepared *nccl_prepare(struct arena *a,
 	                .op = op,
 	                .ngroups = 1,
 	                .bytes = 1,
-	                .tuner = asks_tuner(m)},
+	                .tuner = nccl_asks_tuner(m)},
 	};
 	p->job.group = &p->group;
 	p->job.wire = nccl_wire_new(scratch, m);

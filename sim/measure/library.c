@@ -1,6 +1,7 @@
 #include "measure/library.h"
 
 #include "collective/collective.h"
+#include "collective/nccl.h"
 #include "collective/profile.h"
 
 #include <string.h>
@@ -146,11 +147,10 @@ static void figure_unread(struct text *out, const struct machine *m, const char 
 {
 	static const char both[] = "graph_net_channels="; /* trees have these as well */
 	static const char round[] = "scheduled_round_s=";
-	const struct forced *f = &m->forced;
 	bool graph = !strncmp(set, "graph_", 6) && strncmp(set, both, strlen(both)) != 0;
 	const char *unread = NULL;
 
-	if (graph && !(f->algorithm && !strcmp(f->algorithm, "tuner")))
+	if (graph && !nccl_asks_tuner(m))
 		unread = "tuner ranks";
 	if (!strncmp(set, round, strlen(round)) && m->tuning.value[TUNING_SCHEDULED] == 0)
 		unread = "scheduled sends";

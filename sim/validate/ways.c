@@ -46,7 +46,7 @@ static int64_t timings(struct timing **out, const struct validation *v, struct a
 			continue;
 		t->p = &row[i];
 		m = validation_machine(v, i, &t->groups);
-		algorithm = m->forced.algorithm;
+		algorithm = nccl_asks_tuner(m) ? NULL : m->forced.algorithm;
 		protocol = m->forced.protocol;
 		t->caller = nccl_callers[m->launch].name;
 		t->way = arena_printf(a, "%s%s%s%s%s", t->caller, algorithm ? ", " : "",
@@ -239,7 +239,7 @@ static struct pen_table ways_table(const struct ways *w, struct arena *a)
 	static const char *const head[] = {
 		"platform",       "collective", "way A",
 		"way B",          "reports",    "pairs",
-		"equal by model", "within 4 %", "compared",
+		"equal by model", "near",       "compared",
 		"same order",     "tau",        "tau, equal times as wrong"};
 	struct pen_table t = words_table(a, "Ways of one job in their order",
 	                                 "lllllrrrrrrr", head, (size_t)w->n + 2);
@@ -276,14 +276,18 @@ void ways_words(const struct pen *pen, const struct validation *v)
 		"place or not; its ways are callers and forced algorithms. Each "
 		"two that were measured are a pair, but for times within 1 %.");
 	pen->paragraph(
-		pen, "Two kinds of pairs are not compared. Equal by model are those of "
-		     "which the model picks for one way what the other forces: one "
-		     "way measured twice, if the library picked the same. Within 4 % "
-		     "are times of two reports that differ no more than those of one "
-		     "way do. Kendall's tau is of the compared pairs those in the "
-		     "same order less the others, over both. The last column is that "
-		     "of all pairs, where times that are equal by model are an order "
-		     "that was missed.");
+		pen,
+		arena_printf(
+			pen->arena,
+			"Two kinds of pairs are not compared. Equal by model are those "
+			"of which the model picks for one way what the other forces: "
+			"one way measured twice, if the library picked the same. Near "
+			"are times of two reports that differ by less than %.0f %%, no "
+			"more than those of one way do. Kendall's tau is of the "
+			"compared pairs those in the same order less the others, over "
+			"both. The last column is that of all pairs, where times that "
+			"are equal by model are an order that was missed.",
+			100 * WAYS_NEAR));
 	if (w.twice)
 		pen->paragraph(pen,
 		               arena_printf(pen->arena,
