@@ -170,13 +170,13 @@ START_TEST(words_by_hand)
 	static const char *const says[] = {
 		"two reports of one way of one job differ by 10.0 % in the median of 2",
 		"| process       | process, ring | two     |     1 |      "
-		"        1 |          0 |        0 |          - |  "
+		"        1 |    0 |        0 |          - |  "
 		"   - |                     -1.00 |",
 		"|               |               | one     |     3 |      "
-		"        0 |          0 |        3 |          3 |  "
+		"        0 |    0 |        3 |          3 |  "
 		"1.00 |                      1.00 |",
 		"|               |               | any     |    12 |      "
-		"        1 |          3 |        8 |          6 |  "
+		"        1 |    3 |        8 |          6 |  "
 		"0.50 |                      0.17 |",
 	};
 	const char *dir;
