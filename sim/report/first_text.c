@@ -110,15 +110,16 @@ static const char *winners_text(struct arena *a, const struct report_winner *sum
 	if (sum->unknown && sum->unknown + sum->tied == sum->n)
 		return arena_printf(
 			a,
-			"No intervals (80 %%) are known of these times, so "
-			"which planner is fastest is certain in none of %zu "
-			"%s%s.",
+			"Two or more planners solve %zu %s. No intervals (80 %%) are "
+			"known of their times, so in none it is certain which is "
+			"fastest%s.",
 			sum->n, names, tied);
 	return arena_printf(
 		a,
-		"Which planner is fastest is certain in %zu of %zu %s, where its "
-		"interval (80 %%) ends before those of all slower ones begin%s%s.",
-		sum->certain, sum->n, names, tied,
+		"Two or more planners solve %zu %s. In %zu it is certain which is "
+		"fastest: its interval (80 %%) ends before those of all slower ones "
+		"begin%s%s.",
+		sum->n, names, sum->certain, tied,
 		sum->unknown
 			? arena_printf(a, "; in %zu no interval is known", sum->unknown)
 			: "");
