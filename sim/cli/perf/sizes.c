@@ -135,6 +135,18 @@ static bool row_fits(const struct measured *m, const struct perf_sizes_text *o,
 	        strstr(m->system, o->system));
 }
 
+/* Returns whether a list of names in quotes has one, which may be a part of others. */
+static bool is_listed(const struct text *known, const char *name)
+{
+	struct text quoted = {0};
+	bool found;
+
+	text_printf(&quoted, "'%s'", name);
+	found = known->s && strstr(known->s, quoted.s);
+	text_free(&quoted);
+	return found;
+}
+
 /*
  * Checks that timings are of one machine: two in one column would compare with neither.
  */
@@ -149,8 +161,7 @@ static enum status one_system(const struct measured_table *t,
 	for (int64_t i = 0; i < t->n; i++) {
 		const struct measured *m = &t->row[i];
 
-		if (!row_fits(m, o, devices, groups) ||
-		    (known.s && strstr(known.s, m->system)))
+		if (!row_fits(m, o, devices, groups) || is_listed(&known, m->system))
 			continue;
 		one = !first;
 		first = m;
