@@ -109,9 +109,10 @@ MODEL_OBJECTS := $(call objects,$(MODEL_SOURCES)) $B/emit_text.o
 SIM_OBJECTS := $(call objects,$(SIM_SOURCES)) $B/version.o $B/web.o
 TESTED_OBJECTS := $(filter-out $B/sim/main.o,$(SIM_OBJECTS))
 programs = $(patsubst %.c,$B/%,$(wildcard $1/tests/check_*.c))
-# Files beside the tests that are no test themselves are linked into each of them.
+# Files beside the tests that are no test themselves are linked into each of them, but for
+# those that need GLPK.
 helpers = $(call objects,$(filter-out $(patsubst %,$1/tests/%, \
-	check_% bench_% exhaust_% fuzz_% main.c),$(wildcard $1/tests/*.c)))
+	check_% bench_% exhaust_% fuzz_% glpk_% main.c),$(wildcard $1/tests/*.c)))
 
 MODEL_TESTS := $(call programs,models)
 SIM_TESTS := $(call programs,sim)
@@ -213,7 +214,8 @@ $(MODEL_TESTS): %: %.o $(call helpers,models) $B/models/tests/main.o $B/libshard
 
 # The linear programs that bounds are held to.
 $B/models/tests/check_bound_lp $B/models/tests/check_transpose_lp: LDLIBS += -lglpk
-$B/models/tests/check_bound_lp.o $B/models/tests/check_transpose_lp.o: | tool-glpk
+$B/models/tests/check_bound_lp: $B/models/tests/glpk_flows.o
+$B/models/tests/glpk_flows.o $B/models/tests/check_transpose_lp.o: | tool-glpk
 
 $(SIM_TESTS): %: %.o $(call helpers,sim) $B/models/tests/main.o $(TESTED_OBJECTS) \
 		$B/libshardsim.a $B/flags

@@ -58,6 +58,9 @@ bool scan_plain_name(const char *name);
  */
 bool scan_quoted(struct scan *s, char quote, const char **start, size_t *length);
 
+/* White space, for strcspn(). */
+#define SPACES " \t\r\n\v\f"
+
 /*
  * Reads a decimal integer in [lo, hi]; its absence or a number outside is an error, which says
  * that `what` was expected, or a whole number where that is NULL.

@@ -303,7 +303,7 @@ static enum status shape_missing(struct arena *a, const char *path, const char *
 /* White space would be of the machine's name, and two names then of one machine. */
 static enum status space_none(const char *spec, struct where at, struct error *e)
 {
-	size_t n = strcspn(spec, " \t\r\n\v\f");
+	size_t n = strcspn(spec, SPACES);
 
 	if (!spec[n])
 		return OK;
@@ -332,10 +332,11 @@ enum status family_parse(struct family_machine *out, struct arena *a, const char
 	    name_split(&named, a, spec, set, nset, e) != OK ||
 	    settings_once(&named, e) != OK)
 		return e->code;
+	if (space_none(spec, at, e) != OK)
+		return e->code;
 	at = where_option("--platform", named.spec);
 	s = scan_start(named.spec, at, e);
-	if (space_none(named.spec, at, e) != OK ||
-	    kind_of(&out->family)->shape(out, &s, strchr(named.spec, ':') + 1) != OK ||
+	if (kind_of(&out->family)->shape(out, &s, strchr(named.spec, ':') + 1) != OK ||
 	    settings_structure(out, a, spec, named.set, named.nset, &at, e) != OK)
 		return error_as_named(&named, spec, e);
 	for (int i = 0; i < named.nset; i++)

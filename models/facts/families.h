@@ -158,11 +158,15 @@ enum status figure_parse(double *out, enum figure g, const char *text, struct wh
                          struct error *e);
 
 /*
- * A shape "4x4x8" of n axes; the same up to the end of the text; longest axis first.
+ * A shape "4x4x8" of n axes of lengths up to `most`; the same of any lengths up to the end of
+ * the text; longest axis first.
  */
-enum status shape_scan_axes(struct scan *s, int32_t *shape, int n);
+enum status shape_scan_axes(struct scan *s, int32_t *shape, int n, int32_t most);
 enum status shape_scan(struct scan *s, int32_t *shape, int n);
 void shape_sort(int32_t *shape, int n);
+
+/* Appends "4x4x8". */
+void shape_print(struct text *out, const int32_t *shape, int n);
 
 /* Reads families.yaml; errors name the file, line and column. */
 enum status families_read(struct families *out, struct arena *a, const char *path,

@@ -208,14 +208,14 @@ void shape_sort(int32_t *x, int n)
 		}
 }
 
-enum status shape_scan_axes(struct scan *s, int32_t *shape, int n)
+enum status shape_scan_axes(struct scan *s, int32_t *shape, int n, int32_t most)
 {
 	for (int a = 0; a < n; a++) {
 		int64_t size;
 
 		if (a && !scan_expect(s, "x"))
 			return s->error->code;
-		if (!scan_int(s, "the length of an axis", 1, INT32_MAX, &size))
+		if (!scan_int(s, "the length of an axis", 1, most, &size))
 			return s->error->code;
 		shape[a] = (int32_t)size;
 	}
@@ -224,9 +224,30 @@ enum status shape_scan_axes(struct scan *s, int32_t *shape, int n)
 
 enum status shape_scan(struct scan *s, int32_t *shape, int n)
 {
-	if (shape_scan_axes(s, shape, n) != OK)
+	if (shape_scan_axes(s, shape, n, INT32_MAX) != OK)
 		return s->error->code;
 	return scan_finish(s);
+}
+
+void shape_print(struct text *out, const int32_t *shape, int n)
+{
+	for (int a = 0; a < n; a++)
+		text_printf(out, "%s%d", a ? "x" : "", (int)shape[a]);
+}
+
+/* Says which length of a shape is too long, and what the family's shapes are. */
+static enum status shape_too_long(const struct family *f, int32_t length, int axis,
+                                  struct where at, struct error *e)
+{
+	struct text largest = {0};
+
+	shape_print(&largest, f->largest, f->naxes);
+	error_set(e, E_RANGE, at,
+	          "%s has no such shape: a length of %d is above %d; its shapes are up "
+	          "to %s, in any order",
+	          f->name, (int)length, (int)f->largest[axis], largest.s);
+	text_free(&largest);
+	return e->code;
 }
 
 enum status shape_bounds(struct family_machine *m, int32_t per, struct scan *s,
@@ -241,10 +262,7 @@ enum status shape_bounds(struct family_machine *m, int32_t per, struct scan *s,
 	shape_sort(sorted, f->naxes);
 	for (int a = 0; a < f->naxes; a++) {
 		if (sorted[a] > f->largest[a])
-			return error_set(
-				s->error, E_RANGE, at,
-				"%s has no such shape: a length of %d is above %d",
-				f->name, (int)sorted[a], (int)f->largest[a]);
+			return shape_too_long(f, sorted[a], a, at, s->error);
 		n *= m->shape[a];
 		if (n > INT32_MAX / (2 * TORUS_AXES_MAX))
 			return error_set(s->error, E_RANGE, at, "too many devices");

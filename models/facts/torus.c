@@ -79,7 +79,7 @@ static enum status read_offered(struct reader *r, yaml_node_t *map, struct famil
 	s = scan_start(text, at, r->error);
 	for (; r->error->code == OK && !scan_done(&s); shape += TORUS_AXES_MAX) {
 		f->noffered++;
-		shape_scan_axes(&s, shape, f->naxes);
+		shape_scan_axes(&s, shape, f->naxes, INT32_MAX);
 	}
 	if (r->error->code == OK && !f->noffered && !f->multiples)
 		return error_set(r->error, E_SYNTAX, at,
@@ -165,7 +165,7 @@ static enum status axes_scan(struct family_machine *m, struct scan *s)
 		return scan_fail_at(s, text, E_RANGE, "%d axes, expected at most %d",
 		                    axes, TORUS_AXES_MAX);
 	if (!*text || axes == f->naxes || text[strspn(text, "0123456789x")])
-		return shape_scan_axes(s, m->shape, f->naxes);
+		return shape_scan_axes(s, m->shape, f->naxes, f->largest[0]);
 	return scan_fail_at(s, text, E_RANGE,
 	                    "a shape of %s has %d %s%s%s, but this has %d", f->name,
 	                    f->naxes, f->naxes > 1 ? "axes" : "axis",
@@ -305,10 +305,9 @@ static void torus_describe(struct text *what, struct text *shapes,
 	text_printf(shapes, "up to ");
 	if (!f->naxes)
 		text_printf(shapes, "%d chips", (int)f->chips);
-	for (int k = 0; k < f->naxes; k++) {
-		text_printf(shapes, "%s%d", k ? "x" : "", f->largest[k]);
+	shape_print(shapes, f->largest, f->naxes);
+	for (int k = 0; k < f->naxes; k++)
 		chips *= f->largest[k];
-	}
 	if (f->naxes && f->chips < chips)
 		text_printf(shapes, ", %d chips", (int)f->chips);
 }

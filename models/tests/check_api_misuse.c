@@ -128,18 +128,17 @@ START_TEST(bad_texts_have_a_place)
 }
 END_TEST
 
-/* Every function with NULL or another handle in place of each that it needs. */
+#define IS(status_, call)                                                              \
+	ck_assert_msg((call) == SHARDSIM_##status_, #call ": %d, %s", e.status, e.text)
+
+/* Every function of problems and plans with NULL or another handle in place of each that it needs. */
 START_TEST(misuse_is_an_error)
 {
 	struct shardsim_problem *p =
 		sample_problem("f32[64]", "x=4", "P('x')", "P(None)");
-	struct shardsim_machine *m = sample_machine(4), *small = sample_machine(2),
-				*out_m;
+	struct shardsim_machine *m = sample_machine(4), *small = sample_machine(2);
 	struct shardsim_plan *plan = sample_plan_of(p, m, "synth"), *out_plan;
 	const void *const wrong[] = {NULL, m};
-	struct shardsim_link link = {.bandwidth_Bps = 1e9, .latency_s = 1e-6},
-			     none = {0};
-	struct shardsim_device device = {.launch_s = 5e-6}, odd = {.launch_s = NAN};
 	struct shardsim_figures figures;
 	struct shardsim_bound bound;
 	struct shardsim_layout *layout;
@@ -147,12 +146,9 @@ START_TEST(misuse_is_an_error)
 	struct shardsim_problem *out_p;
 	struct shardsim_step step;
 	struct shardsim_error e;
-	const int32_t shape[] = {1 << 20, 1 << 20}, zero[] = {0};
 	double s;
 	char *text;
 
-#define IS(status_, call)                                                              \
-	ck_assert_msg((call) == SHARDSIM_##status_, #call ": %d, %s", e.status, e.text)
 	for (int i = 0; i < 2; i++) {
 		IS(MISUSE, shardsim_layout_read(&layout, wrong[i], "f32[]", "P()", &e));
 		IS(MISUSE, shardsim_layout_print(&text, wrong[i], NULL, &e));
@@ -184,6 +180,23 @@ START_TEST(misuse_is_an_error)
 	IS(SYNTAX, shardsim_plan_read(&out_plan, p, "{\"steps\": [", &e));
 	IS(SYNTAX, shardsim_plan_read(&out_plan, p, "{}", &e));
 	IS(SYNTAX, shardsim_plan_read(&out_plan, p, "glide", &e));
+	shardsim_free(NULL);
+	shardsim_free(p);
+	shardsim_free(m);
+	shardsim_free(small);
+	shardsim_free(plan);
+}
+END_TEST
+
+START_TEST(machines_that_cannot_be)
+{
+	struct shardsim_link link = {.bandwidth_Bps = 1e9, .latency_s = 1e-6},
+			     none = {0};
+	struct shardsim_device device = {.launch_s = 5e-6}, odd = {.launch_s = NAN};
+	const int32_t shape[] = {1 << 20, 1 << 20}, zero[] = {0};
+	struct shardsim_machine *out_m;
+	struct shardsim_error e;
+
 	IS(RANGE, shardsim_machine_torus(&out_m, 2, shape, NULL, link, device, &e));
 	IS(RANGE, shardsim_machine_torus(&out_m, 1, zero, NULL, link, device, &e));
 	IS(RANGE, shardsim_machine_torus(&out_m, 7, shape, NULL, link, device, &e));
@@ -197,11 +210,6 @@ START_TEST(misuse_is_an_error)
 	IS(RANGE, shardsim_machine_nodes(&out_m, -1, 8, link, link, device, &e));
 	ck_assert_ptr_null(out_m);
 	ck_assert_int_eq(shardsim_machine_devices(NULL), 0);
-	shardsim_free(NULL);
-	shardsim_free(p);
-	shardsim_free(m);
-	shardsim_free(small);
-	shardsim_free(plan);
 }
 END_TEST
 
@@ -303,6 +311,7 @@ Suite *tests(void)
 	tcase_add_loop_test(c, planners_may_be_wrong, 0, 3);
 	tcase_add_loop_test(c, bad_texts_have_a_place, 0, sizeof(bad) / sizeof(*bad));
 	tcase_add_test(c, misuse_is_an_error);
+	tcase_add_test(c, machines_that_cannot_be);
 	tcase_add_test(c, a_small_mesh_sits_on_a_slice);
 	tcase_add_test(c, a_memory_limit_may_be_too_low);
 	tcase_add_test(c, devices_may_be_too_small);

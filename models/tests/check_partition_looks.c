@@ -20,6 +20,47 @@ static void teardown(void)
 	arena_free(arena);
 }
 
+static const char *counted_rows_text(const char *sharding)
+{
+	return arena_printf(arena,
+	                    "sdy.mesh @m = <[\"x\"=4, \"y\"=2]>\nfunc.func "
+	                    "@main(%%a: tensor<8x16xf32> {sdy.sharding = "
+	                    "#sdy.sharding<@m, [%s]>}, %%l: tensor<8x1xi32> "
+	                    "{sdy.sharding = #sdy.sharding<@m, [{\"x\"}, {}]>}) -> "
+	                    "(tensor<8xf32> {sdy.sharding = #sdy.sharding<@m, "
+	                    "[{\"x\"}]>}, tensor<8x16xf32> {sdy.sharding = "
+	                    "#sdy.sharding<@m, [%s]>}) {\n"
+	                    " %%0 = stablehlo.iota dim = 0 : tensor<8xi32>\n"
+	                    " %%1 = stablehlo.broadcast_in_dim %%0, dims = [0] : "
+	                    "(tensor<8xi32>) -> tensor<8x1xi32>\n"
+	                    " %%2 = stablehlo.concatenate %%1, %%l, dim = 1 : "
+	                    "(tensor<8x1xi32>, tensor<8x1xi32>) -> "
+	                    "tensor<8x2xi32>\n"
+	                    " %%3 = \"stablehlo.gather\"(%%a, %%2) "
+	                    "<{dimension_numbers = #stablehlo.gather<offset_dims = "
+	                    "[], "
+	                    "collapsed_slice_dims = [0, 1], start_index_map = [0, "
+	                    "1], "
+	                    "index_vector_dim = 1>, slice_sizes = array<i64: 1, "
+	                    "1>}> : "
+	                    "(tensor<8x16xf32>, tensor<8x2xi32>) -> tensor<8xf32>\n"
+	                    " %%4 = \"stablehlo.scatter\"(%%a, %%2, %%3) "
+	                    "<{scatter_dimension_numbers = "
+	                    "#stablehlo.scatter<update_window_dims = [], "
+	                    "inserted_window_dims = [0, 1], "
+	                    "scatter_dims_to_operand_dims "
+	                    "= [0, 1], index_vector_dim = 1>}> ({\n ^bb0(%%p: "
+	                    "tensor<f32>, %%q: tensor<f32>):\n  %%s = "
+	                    "stablehlo.add "
+	                    "%%p, %%q : tensor<f32>\n  stablehlo.return %%s : "
+	                    "tensor<f32>\n }) : (tensor<8x16xf32>, "
+	                    "tensor<8x2xi32>, "
+	                    "tensor<8xf32>) -> tensor<8x16xf32>\n"
+	                    " return %%3, %%4 : tensor<8xf32>, "
+	                    "tensor<8x16xf32>\n}\n",
+	                    sharding, sharding);
+}
+
 /*
  * The element of each row that a label names, and a sum into it: rows are looked up by an iota
  * over the labels, through a broadcast, so devices that have rows and their labels need nobody.
@@ -35,44 +76,7 @@ START_TEST(counted_rows)
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
 		for (int propagation = 0; propagation < 2; propagation++) {
-			const char *text = arena_printf(
-				arena,
-				"sdy.mesh @m = <[\"x\"=4, \"y\"=2]>\nfunc.func "
-				"@main(%%a: tensor<8x16xf32> {sdy.sharding = "
-				"#sdy.sharding<@m, [%s]>}, %%l: tensor<8x1xi32> "
-				"{sdy.sharding = #sdy.sharding<@m, [{\"x\"}, {}]>}) -> "
-				"(tensor<8xf32> {sdy.sharding = #sdy.sharding<@m, "
-				"[{\"x\"}]>}, tensor<8x16xf32> {sdy.sharding = "
-				"#sdy.sharding<@m, [%s]>}) {\n"
-				" %%0 = stablehlo.iota dim = 0 : tensor<8xi32>\n"
-				" %%1 = stablehlo.broadcast_in_dim %%0, dims = [0] : "
-				"(tensor<8xi32>) -> tensor<8x1xi32>\n"
-				" %%2 = stablehlo.concatenate %%1, %%l, dim = 1 : "
-				"(tensor<8x1xi32>, tensor<8x1xi32>) -> "
-				"tensor<8x2xi32>\n"
-				" %%3 = \"stablehlo.gather\"(%%a, %%2) "
-				"<{dimension_numbers = #stablehlo.gather<offset_dims = "
-				"[], "
-				"collapsed_slice_dims = [0, 1], start_index_map = [0, "
-				"1], "
-				"index_vector_dim = 1>, slice_sizes = array<i64: 1, "
-				"1>}> : "
-				"(tensor<8x16xf32>, tensor<8x2xi32>) -> tensor<8xf32>\n"
-				" %%4 = \"stablehlo.scatter\"(%%a, %%2, %%3) "
-				"<{scatter_dimension_numbers = "
-				"#stablehlo.scatter<update_window_dims = [], "
-				"inserted_window_dims = [0, 1], "
-				"scatter_dims_to_operand_dims "
-				"= [0, 1], index_vector_dim = 1>}> ({\n ^bb0(%%p: "
-				"tensor<f32>, %%q: tensor<f32>):\n  %%s = "
-				"stablehlo.add "
-				"%%p, %%q : tensor<f32>\n  stablehlo.return %%s : "
-				"tensor<f32>\n }) : (tensor<8x16xf32>, "
-				"tensor<8x2xi32>, "
-				"tensor<8xf32>) -> tensor<8x16xf32>\n"
-				" return %%3, %%4 : tensor<8xf32>, "
-				"tensor<8x16xf32>\n}\n",
-				rows[i].array, rows[i].array);
+			const char *text = counted_rows_text(rows[i].array);
 			static const enum opcode others[] = {
 				HLO_ALL_GATHER, HLO_COLLECTIVE_PERMUTE, HLO_ALL_TO_ALL,
 				HLO_REDUCE_SCATTER};
@@ -251,6 +255,62 @@ START_TEST(left_axes)
 }
 END_TEST
 
+struct look {
+	bool scatters;
+	int rows, n;
+	const char *array, *result; /* of a scatter: of the updates */
+	int64_t gathered;           /* the largest array that is gathered */
+	int sums;
+};
+
+static const char *look_text(const struct look *look)
+{
+	int v = look->rows, n = look->n;
+	const char *type[] = {arena_printf(arena, "tensor<%dx8xf32>", v),
+	                      arena_printf(arena, "tensor<%dxi32>", n),
+	                      arena_printf(arena, "tensor<%dx8xf32>", n)};
+	const char *args = arena_printf(
+		arena,
+		"%%a: %s {sdy.sharding = #sdy.sharding<@m, [%s]>}, %%i: %s "
+		"{sdy.sharding = #sdy.sharding<@m, [{\"x\"}]>}, %%u: %s "
+		"{sdy.sharding = #sdy.sharding<@m, [%s]>}",
+		type[0], look->array, type[1], type[2], look->result);
+	const char *op =
+		look->scatters
+			? arena_printf(arena,
+	                               "\"stablehlo.scatter\"(%%a, %%i, %%u) "
+	                               "<{scatter_dimension_numbers = "
+	                               "#stablehlo.scatter<update_window_dims = "
+	                               "[1], "
+	                               "inserted_window_dims = [0], "
+	                               "scatter_dims_to_operand_dims = [0], "
+	                               "index_vector_dim = 1>}> ({\n ^bb0(%%p: "
+	                               "tensor<f32>, %%q: tensor<f32>):\n  %%s = "
+	                               "stablehlo.add %%p, %%q : tensor<f32>\n  "
+	                               "stablehlo.return %%s : tensor<f32>\n }) : "
+	                               "(%s, "
+	                               "%s, %s) -> %s",
+	                               type[0], type[1], type[2], type[0])
+			: arena_printf(arena,
+	                               "\"stablehlo.gather\"(%%a, %%i) "
+	                               "<{dimension_numbers = #stablehlo.gather<"
+	                               "offset_dims = [1], collapsed_slice_dims = "
+	                               "[0], "
+	                               "start_index_map = [0], index_vector_dim = "
+	                               "1>, "
+	                               "slice_sizes = array<i64: 1, 8>}> : (%s, %s) "
+	                               "-> %s",
+	                               type[0], type[1], type[2]);
+	const char *out = type[look->scatters ? 0 : 2];
+
+	return arena_printf(arena,
+	                    "sdy.mesh @m = <[\"x\"=4]>\nfunc.func @main(%s) -> (%s "
+	                    "{sdy.sharding = #sdy.sharding<@m, [%s]>}) {\n %%0 = %s\n "
+	                    "return %%0 : %s\n}\n",
+	                    args, out, look->scatters ? look->array : look->result, op,
+	                    out);
+}
+
 /*
  * Rows of an array of 8 columns that are looked up or added to over 4 devices that all split, by
  * what needs the least memory: XLA keeps the rows of 64 x 8 apart from each other, brings 16
@@ -260,13 +320,7 @@ END_TEST
  */
 START_TEST(cheapest_look)
 {
-	static const struct {
-		bool scatters;
-		int rows, n;
-		const char *array, *result; /* of a scatter: of the updates */
-		int64_t gathered;           /* the largest array that is gathered */
-		int sums;
-	} rows[] = {
+	static const struct look rows[] = {
 		{false, 64, 16, "{\"x\"}, {}", "{\"x\"}, {}", 16, 1},
 		{false, 8, 64, "{\"x\"}, {}", "{\"x\"}, {}", 8 * 8, 0},
 		{false, 64, 16, "{}, {\"x\"}", "{\"x\"}, {}", 16, 0},
@@ -276,52 +330,8 @@ START_TEST(cheapest_look)
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		int v = rows[i].rows, n = rows[i].n;
-		const char *type[] = {arena_printf(arena, "tensor<%dx8xf32>", v),
-		                      arena_printf(arena, "tensor<%dxi32>", n),
-		                      arena_printf(arena, "tensor<%dx8xf32>", n)};
-		const char *args = arena_printf(
-			arena,
-			"%%a: %s {sdy.sharding = #sdy.sharding<@m, [%s]>}, %%i: %s "
-			"{sdy.sharding = #sdy.sharding<@m, [{\"x\"}]>}, %%u: %s "
-			"{sdy.sharding = #sdy.sharding<@m, [%s]>}",
-			type[0], rows[i].array, type[1], type[2], rows[i].result);
-		const char *op =
-			rows[i].scatters
-				? arena_printf(
-					  arena,
-					  "\"stablehlo.scatter\"(%%a, %%i, %%u) "
-					  "<{scatter_dimension_numbers = "
-					  "#stablehlo.scatter<update_window_dims = "
-					  "[1], "
-					  "inserted_window_dims = [0], "
-					  "scatter_dims_to_operand_dims = [0], "
-					  "index_vector_dim = 1>}> ({\n ^bb0(%%p: "
-					  "tensor<f32>, %%q: tensor<f32>):\n  %%s = "
-					  "stablehlo.add %%p, %%q : tensor<f32>\n  "
-					  "stablehlo.return %%s : tensor<f32>\n }) : "
-					  "(%s, "
-					  "%s, %s) -> %s",
-					  type[0], type[1], type[2], type[0])
-				: arena_printf(
-					  arena,
-					  "\"stablehlo.gather\"(%%a, %%i) "
-					  "<{dimension_numbers = #stablehlo.gather<"
-					  "offset_dims = [1], collapsed_slice_dims = "
-					  "[0], "
-					  "start_index_map = [0], index_vector_dim = "
-					  "1>, "
-					  "slice_sizes = array<i64: 1, 8>}> : (%s, %s) "
-					  "-> %s",
-					  type[0], type[1], type[2]);
-		const char *out = type[rows[i].scatters ? 0 : 2];
-		const char *text = arena_printf(
-			arena,
-			"sdy.mesh @m = <[\"x\"=4]>\nfunc.func @main(%s) -> (%s "
-			"{sdy.sharding = #sdy.sharding<@m, [%s]>}) {\n %%0 = %s\n "
-			"return %%0 : %s\n}\n",
-			args, out, rows[i].scatters ? rows[i].array : rows[i].result,
-			op, out);
+		const char *text = look_text(&rows[i]);
+		int64_t all = (int64_t)rows[i].rows * 8;
 		struct partition_run r;
 
 		partition_text(arena, &r, text, PARTITIONER_XLA, PROPAGATION_SHARDY,
@@ -329,8 +339,8 @@ START_TEST(cheapest_look)
 		partition_check(arena, &r, text);
 		ck_assert_msg(partition_runs(&r, HLO_ALL_GATHER, rows[i].gathered) > 0,
 		              "%s", text);
-		ck_assert_double_eq(partition_runs(&r, HLO_ALL_GATHER, v * 8),
-		                    rows[i].gathered == v * 8);
+		ck_assert_double_eq(partition_runs(&r, HLO_ALL_GATHER, all),
+		                    rows[i].gathered == all);
 		ck_assert_double_eq(partition_runs(&r, HLO_ALL_REDUCE, 0) +
 		                            partition_runs(&r, HLO_REDUCE_SCATTER, 0),
 		                    rows[i].sums);

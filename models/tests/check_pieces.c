@@ -155,6 +155,58 @@ static double alone_s(struct model *model, const struct schedule *s,
 	return model_schedule_s(model, &own);
 }
 
+/* Draws a round of some tasks, each of a message or two. */
+static void draw_round(struct schedule *s, const struct machine *m, struct rng *r)
+{
+	int ntasks = 1 + (int)rng_below(r, 12);
+
+	schedule_round(s);
+	for (int i = 0; i < ntasks; i++) {
+		schedule_task(s, 1 + (int32_t)rng_below(r, 2));
+		schedule_software(s, rng_below(r, 8) ? 0 : 1e-6, 0);
+		for (uint32_t left = 1 + rng_below(r, 2); left; left--) {
+			int32_t src = (int32_t)rng_below(r, (uint32_t)m->ndevices);
+			int32_t dst = (int32_t)rng_below(r, (uint32_t)m->ndevices);
+
+			schedule_message(s, machine_fabric(m, src, dst), src, dst,
+			                 1e5 * (1 + rng_below(r, 2)));
+		}
+	}
+	schedule_end(s);
+}
+
+/* Checks the pieces of a round and returns their number; counts pairs that are alike. */
+static int32_t check_round(const struct machine *m, struct model *model,
+                           const struct schedule *s, int *repeated)
+{
+	struct pieces *w = pieces_new(m);
+	const struct piece *piece;
+	double longest_s = 0;
+	int64_t tasks = 0;
+	int32_t n;
+
+	ck_assert_int_eq(pieces_find(&piece, &n, w, s, &s->round[0]), PIECES_OK);
+	alike_open(m);
+	for (int32_t p = 0; p < n; p++) {
+		double own_s = alone_s(model, s, &s->round[0], &piece[p]);
+
+		tasks += piece[p].ntasks;
+		longest_s = own_s > longest_s ? own_s : longest_s;
+		for (int32_t q = 0; q < p; q++)
+			if (alike(s, w, &piece[p], &piece[q])) {
+				ck_assert_double_eq(
+					own_s,
+					alone_s(model, s, &s->round[0], &piece[q]));
+				(*repeated)++;
+			}
+	}
+	alike_close();
+	ck_assert_int_eq(tasks, s->ntasks);
+	ck_assert_double_eq(longest_s, model_schedule_s(model, s));
+	pieces_free(w);
+	return n;
+}
+
 /*
  * Random rounds on random machines: every task is in one piece; a round takes as long as
  * its longest piece alone; pieces that are alike take equally long.
@@ -168,54 +220,11 @@ START_TEST(pieces_stand_for_the_round)
 		struct machine *m =
 			random_any_machine(r, arena, 4 + k % 13, 1, k % 3 != 0);
 		struct model *model = model_new(m);
-		struct pieces *w = pieces_new(m);
 		struct schedule s = {.arena = arena};
-		int ntasks = 1 + (int)rng_below(r, 12);
-		const struct piece *piece;
-		double longest_s = 0;
-		int64_t tasks = 0;
-		int32_t n;
 
-		schedule_round(&s);
-		for (int i = 0; i < ntasks; i++) {
-			schedule_task(&s, 1 + (int32_t)rng_below(r, 2));
-			schedule_software(&s, rng_below(r, 8) ? 0 : 1e-6, 0);
-			for (uint32_t left = 1 + rng_below(r, 2); left; left--) {
-				int32_t src =
-					(int32_t)rng_below(r, (uint32_t)m->ndevices);
-				int32_t dst =
-					(int32_t)rng_below(r, (uint32_t)m->ndevices);
-
-				schedule_message(&s, machine_fabric(m, src, dst), src,
-				                 dst, 1e5 * (1 + rng_below(r, 2)));
-			}
-		}
-		schedule_end(&s);
-		if (s.nrounds) {
-			ck_assert_int_eq(pieces_find(&piece, &n, w, &s, &s.round[0]),
-			                 PIECES_OK);
-			alike_open(m);
-			for (int32_t p = 0; p < n; p++) {
-				double own_s =
-					alone_s(model, &s, &s.round[0], &piece[p]);
-
-				tasks += piece[p].ntasks;
-				longest_s = own_s > longest_s ? own_s : longest_s;
-				for (int32_t q = 0; q < p; q++)
-					if (alike(&s, w, &piece[p], &piece[q])) {
-						ck_assert_double_eq(own_s,
-						                    alone_s(model, &s,
-						                            &s.round[0],
-						                            &piece[q]));
-						repeated++;
-					}
-			}
-			alike_close();
-			several += n > 1;
-			ck_assert_int_eq(tasks, s.ntasks);
-			ck_assert_double_eq(longest_s, model_schedule_s(model, &s));
-		}
-		pieces_free(w);
+		draw_round(&s, m, r);
+		if (s.nrounds)
+			several += check_round(m, model, &s, &repeated) > 1;
 		model_free(model);
 		arena_reset(arena);
 	}

@@ -23,11 +23,13 @@ void automap_show_json(struct text *out, struct arena *a, const struct automap_s
 void automap_show_failure(struct text *out, const struct automap_show *s);
 
 /*
- * Writes the shardings for another system. `annotate`: the program's own text with those of all
- * its values in it; `sdy` the same of StableHLO, and of other programs attributes for the arguments
- * of one; `jax` a mesh and in_shardings; `dtensor` placements for distribute_tensor(), and the styles of modules for
- * parallelize_module(). False if the kind
- * is none of these or, with the reason in `why`, cannot be written.
+ * Writes the shardings for another system:
+ *   annotate  the program's own text, with the shardings of all its values in it
+ *   sdy       the same of StableHLO; of HLO a mesh, and attributes for the arguments of a function
+ *   jax       a mesh and in_shardings
+ *   dtensor   placements for distribute_tensor(), and styles of modules for parallelize_module()
+ * Returns false if the kind is none of these or, with the reason in `why`, cannot be written. With
+ * true `why` may hold a remark.
  */
 bool automap_emit(struct text *out, struct arena *a, const char *kind,
                   const struct automap_show *s, struct text *why);

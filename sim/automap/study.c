@@ -295,15 +295,13 @@ static const char *bytes_text(struct arena *a, double bytes, bool fits)
 	return text_take(&out, a);
 }
 
-enum { COLUMNS = 12, COMPARED = 3 };
+enum { COLUMNS = 13, COMPARED = 3 };
 static const char *const heads[COLUMNS + COMPARED] = {
-	"case",           "mesh",
-	"strategy",       "step",
-	"/ bound",        "kernels",
-	"collectives",    "memory",
-	"all-gather",     "all-reduce",
-	"reduce-scatter", "all-to-all",
-	"memory saved",   "arguments saved",
+	"case",       "machine",      "mesh",
+	"strategy",   "step",         "/ bound",
+	"kernels",    "collectives",  "memory",
+	"all-gather", "all-reduce",   "reduce-scatter",
+	"all-to-all", "memory saved", "arguments saved",
 	"speed-up"};
 
 /* The first row of a case, by its name; or that of the first case on as many devices. */
@@ -342,15 +340,16 @@ static void put_row(const char **cell, struct arena *a, const struct study_row *
 	bool fits = r->limit_bytes <= 0 || e->peak_bytes <= r->limit_bytes;
 
 	cell[0] = r->of->name;
-	cell[1] = mesh_text(a, &r->answer.best);
-	cell[2] = r->strategy;
-	cell[3] = time_text(a, e->step_s);
-	cell[4] = arena_printf(a, "%.2f", e->step_s / r->answer.bound_s);
-	cell[5] = time_text(a, e->compute_s);
-	cell[6] = time_text(a, e->communication_s);
-	cell[7] = bytes_text(a, e->peak_bytes, fits);
+	cell[1] = r->of->platform;
+	cell[2] = mesh_text(a, &r->answer.best);
+	cell[3] = r->strategy;
+	cell[4] = time_text(a, e->step_s);
+	cell[5] = arena_printf(a, "%.2f", e->step_s / r->answer.bound_s);
+	cell[6] = time_text(a, e->compute_s);
+	cell[7] = time_text(a, e->communication_s);
+	cell[8] = bytes_text(a, e->peak_bytes, fits);
 	for (int k = 0; k < COUNTS; k++)
-		cell[8 + k] = arena_printf(a, "%.0f", e->count[k]);
+		cell[9 + k] = arena_printf(a, "%.0f", e->count[k]);
 }
 
 static void write_table(FILE *out, struct arena *a, const struct study *study,
@@ -361,7 +360,7 @@ static void write_table(FILE *out, struct arena *a, const struct study *study,
 	                      .name = "automap",
 	                      .columns = COLUMNS + (study->compare ? COMPARED : 0),
 	                      .rows = (size_t)rows->list.n,
-	                      .align = "lllrrrrrrrrrrrr",
+	                      .align = "llllrrrrrrrrrrrr",
 	                      .head = heads};
 
 	t.cell = arena_alloc(a, t.rows * (size_t)t.columns + 1, sizeof(*t.cell));
@@ -371,7 +370,7 @@ static void write_table(FILE *out, struct arena *a, const struct study *study,
 
 		put_row(cell, a, r);
 		if (i && rows->list.at[i - 1].of == r->of)
-			cell[0] = "";
+			cell[0] = cell[1] = "";
 		if (study->compare)
 			put_compared(cell + COLUMNS, a, rows, r, study->compare);
 	}
@@ -381,15 +380,15 @@ static void write_table(FILE *out, struct arena *a, const struct study *study,
 		arena_printf(
 			a,
 			"What a training step takes on one device under strategies "
-			"that "
-			"are known, applied as tactics, and under what the search "
-			"finds "
-			"without being told any (shardsim automap SUITE), changes of "
-			"layout planned by best. %s; / bound is the step over all "
-			"matmuls "
-			"at full rate in equal parts. A memory with ! does not fit "
-			"into "
-			"the device. Counts are of collectives in a step.",
+			"that are known, applied as tactics, and under what the "
+			"search finds without being told any (shardsim automap "
+			"SUITE), changes of layout planned by best. %s; / bound is "
+			"the step over all matmuls at full rate in equal parts. "
+			"Behind a mesh stands how its axes lie on the machine, "
+			"where that was searched, too: a row for each axis, and in "
+			"it its parts on the machine's levels from the nodes "
+			"inwards. A memory with ! does not fit into the device. "
+			"Counts are of collectives in a step.",
 			study->overlap
 				? "Collectives run beside kernels"
 				: "Times are sums of kernels and collectives, which do "

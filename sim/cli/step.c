@@ -284,6 +284,9 @@ int command_step(int argc, char **argv)
 		       "expert, "
 		       "which divides data x fsdp. `program` can read what --output "
 		       "writes, but knows nothing of contention and idle time.\n"
+		       "'80 % sure' gives the interval in which four of five measured "
+		       "times of the collectives alone would lie; kernels, and so the "
+		       "step, have none.\n"
 		       "Example: shardsim step scenarios/models/gpt-7b.yaml "
 		       "--parallel fsdp=8 --platform dgx-h100:1",
 		.machines = true,

@@ -33,11 +33,12 @@ enum status library_of_plans(struct machine *m, const struct library_text *text,
                              const struct where *at, struct error *e);
 
 /*
- * Appends a line for everything that nothing reads on the machine, on which library_set() has
- * set what the text forces: who calls, where that is always the same or nobody does; and of
- * what is set in the braces of the machine's name or among `n` settings the figures of NCCL's
- * graphs, unless its own model ranks (algorithm "tuner"), and of rounds of schedules, unless
- * exchanges may be some ("scheduled").
+ * Appends a line for each thing that the user says and nothing on the machine reads:
+ *   - who calls collectives, where it is always the same or nobody does;
+ *   - of settings, in the braces of the machine's name or among the `n` of `set`, figures of NCCL's
+ *     graphs, which only its own model reads (algorithm "tuner");
+ *   - of settings, the cost of a round of a schedule, where no exchange may be a schedule.
+ * library_set() or library_of_plans() has set before what the text forces.
  */
 void library_unread(struct text *out, const struct machine *m,
                     const struct library_text *text, const char *spec,

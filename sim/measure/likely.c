@@ -8,6 +8,7 @@
 #include "collective/profile.h"
 #include "facts/families.h"
 #include "text/csv.h"
+#include "text/words.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -209,6 +210,21 @@ struct likely likely_of_plan(const struct likely_table *t, const struct bench *b
 		sum.high += factor.high * times[i].time_s;
 	}
 	return sum;
+}
+
+const char *likely_range(const struct likely *l, struct arena *a)
+{
+	if (!(l->low < l->high))
+		return NULL;
+	return arena_printf(a, "%s to %s", words_time(a, l->low),
+	                    words_time(a, l->high));
+}
+
+const char *likely_words(const struct likely *l, struct arena *a)
+{
+	const char *range = likely_range(l, a);
+
+	return range ? arena_printf(a, "80 %% sure: %s", range) : "";
 }
 
 json_t *likely_json(const struct likely *l)

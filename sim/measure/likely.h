@@ -42,8 +42,8 @@ enum status likely_read(struct likely_table *out, struct arena *a, struct error 
 /*
  * Returns the factors of a collective's time: of its family if that is in the table, else of
  * families without timings; the widest of both where its caller was not timed on the family
- * (struct nccl_caller), whose constants are then borrowed. `bytes` as nccl-tests counts them. Of collectives that are links
- * alone (profiles plain and p2) none was ever measured.
+ * (struct nccl_caller), whose constants are then borrowed. `bytes` are as nccl-tests counts them.
+ * Of collectives that are links alone (profiles plain and p2) none was ever measured.
  */
 struct likely likely_find(const struct likely_table *t, const struct machine *m,
                           const char *collective, int64_t bytes, bool several);
@@ -57,6 +57,12 @@ bool likely_several(const struct machine *m, const int32_t *devices, int32_t n);
  */
 struct likely likely_of_plan(const struct likely_table *t, const struct bench *b,
                              const struct plan *p, const struct step_time *times);
+
+/* Returns "1 us to 2 us"; NULL where it is not known, or only one time. */
+const char *likely_range(const struct likely *l, struct arena *a);
+
+/* Returns "80 % sure: 1 us to 2 us", "" where there is no range. */
+const char *likely_words(const struct likely *l, struct arena *a);
 
 /* Returns it as [low, high], or null where it is not known. */
 json_t *likely_json(const struct likely *l);

@@ -25,6 +25,8 @@ static const char *setting_wrong(const char *const *set, int n, const char *text
 {
 	size_t length = strcspn(text, ",}"), key = strcspn(text, "=,}");
 
+	if (strcspn(text, SPACES) < length)
+		return "white space, expected none in the name of a machine";
 	if (key == 0 || key >= length)
 		return "expected key=value";
 	if (n == PLATFORM_SETTINGS_MAX)

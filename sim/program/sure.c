@@ -1,7 +1,5 @@
 #include "program/sure.h"
 
-#include "text/words.h"
-
 #include <math.h>
 
 struct likely program_likely(const struct likely_table *t, const struct program_price *p)
@@ -20,12 +18,4 @@ struct likely program_likely(const struct likely_table *t, const struct program_
 		sum.high += factor.high * one->count * one->time_s;
 	}
 	return sum.high > 0 ? sum : (struct likely){NAN, NAN};
-}
-
-const char *likely_words(const struct likely *l, struct arena *a)
-{
-	return l->low < l->high
-	               ? arena_printf(a, "80 %% sure: %s to %s", words_time(a, l->low),
-	                              words_time(a, l->high))
-	               : "";
 }

@@ -13,7 +13,4 @@
 struct likely program_likely(const struct likely_table *t,
                              const struct program_price *p);
 
-/* Returns "80 % sure: 1 us to 2 us", "" where it is not known. */
-const char *likely_words(const struct likely *l, struct arena *a);
-
 #endif

@@ -5,13 +5,11 @@
 #include <math.h>
 #include <string.h>
 
-/* What the kinds are called in headings and sentences. */
-static const struct {
-	const char *heading, *names, *name;
-} kinds[REPORT_KINDS] = {
-	[KIND_REAL] = {"Real scenarios", "real scenarios", "real scenario"},
-	[KIND_RANDOM] = {"Random problems", "random problems", "random problem"},
-	[KIND_LAYOUTS] = {"Pairs of layouts", "pairs of layouts", "pair of layouts"},
+/* What the kinds are called in headings. */
+static const char *const headings[REPORT_KINDS] = {
+	[KIND_REAL] = "Real scenarios",
+	[KIND_RANDOM] = "Random problems",
+	[KIND_LAYOUTS] = "Pairs of layouts",
 };
 
 /* Tables with a column for each machine have at most so many of them. */
@@ -86,77 +84,23 @@ static void write_sentence(const struct pen *pen, const struct report *r,
 	if (t.length)
 		pen->paragraph(
 			pen,
-			arena_printf(a, "%s: geometric means over %s %s%s, clock %s.",
-		                     t.s, counts_text(a, &n),
-		                     n.high > 1 ? kinds[kind].names : kinds[kind].name,
-		                     machines.high > 1
-		                             ? arena_printf(a,
-		                                            " on each of %.0f "
-		                                            "machines",
-		                                            machines.high)
-		                             : "",
-		                     r->clock));
+			arena_printf(
+				a, "%s: geometric means over %s %s%s, clock %s.", t.s,
+				counts_text(a, &n), report_kind_noun(kind, n.high > 1),
+				machines.high > 1 ? arena_printf(a,
+		                                                 " on each of %.0f "
+		                                                 "machines",
+		                                                 machines.high)
+						  : "",
+				r->clock));
 	text_free(&t);
-}
-
-/* Says on how many problems of a kind it is certain which planner is fastest. */
-static const char *winners_text(struct arena *a, const struct report_winner *sum,
-                                const char *names)
-{
-	const char *tied =
-		sum->tied ? arena_printf(a, "; in %zu all take equally long", sum->tied)
-			  : "";
-
-	if (sum->unknown && sum->unknown + sum->tied == sum->n)
-		return arena_printf(
-			a,
-			"No intervals (80 %%) are known of these times, so "
-			"which planner is fastest is certain in none of %zu "
-			"%s%s.",
-			sum->n, names, tied);
-	return arena_printf(
-		a,
-		"Which planner is fastest is certain in %zu of %zu %s, where its "
-		"interval (80 %%) ends before those of all slower ones begin%s%s.",
-		sum->certain, sum->n, names, tied,
-		sum->unknown
-			? arena_printf(a, "; in %zu no interval is known", sum->unknown)
-			: "");
-}
-
-static void write_winners(const struct pen *pen, const struct report *r,
-                          enum report_kind kind)
-{
-	struct arena *a = pen->arena;
-	struct report_winner sum = {0};
-	size_t machines = 0;
-	const char *names;
-
-	for (size_t i = 0; i < r->nwinners; i++) {
-		const struct report_winner *w = &r->winner[i];
-
-		if (w->kind != kind || strcmp(w->clock, r->clock) != 0)
-			continue;
-		sum.n += w->n;
-		sum.tied += w->tied;
-		sum.unknown += w->unknown;
-		sum.certain += w->certain;
-		machines++;
-	}
-	if (!sum.n)
-		return;
-	names = machines > 1 ? arena_printf(a, "cases (each %s on each machine)",
-	                                    kinds[kind].name)
-	        : sum.n > 1  ? kinds[kind].names
-	                     : kinds[kind].name;
-	pen->paragraph(pen, winners_text(a, &sum, names));
 }
 
 void report_sentences_text(const struct pen *pen, const struct report *r)
 {
 	for (int kind = 0; kind < REPORT_KINDS; kind++) {
 		write_sentence(pen, r, (enum report_kind)kind);
-		write_winners(pen, r, (enum report_kind)kind);
+		report_winners_text(pen, r, (enum report_kind)kind);
 	}
 }
 
@@ -215,7 +159,7 @@ static void write_brief(const struct pen *pen, const struct report *r,
 	                arena_printf(a,
 	                             "Speedup over %s, %s, clock %s: geometric mean "
 	                             "(median)",
-	                             r->baseline, kinds[kind].names, r->clock),
+	                             r->baseline, report_kind_noun(kind, true), r->clock),
 	                align, head, r->nfirst);
 	for (size_t i = 0; i < r->nfirst; i++) {
 		if (r->first[i].kind != kind || strcmp(r->first[i].platform, last) == 0)
@@ -305,7 +249,7 @@ static void write_first(const struct pen *pen, const struct report *r,
 	struct pen_table t =
 		words_table(a,
 	                    arena_printf(a, "%s: speedup over %s, clock %s",
-	                                 kinds[kind].heading, r->baseline, r->clock),
+	                                 headings[kind], r->baseline, r->clock),
 	                    "lllrrrrrrrrrrr", head, r->nfirst + 1);
 
 	for (size_t i = 0; i < r->nfirst; i++)
@@ -432,7 +376,7 @@ static void write_same(const struct pen *pen, const struct report *r,
 	}
 	t = words_table(a,
 	                arena_printf(a, "Planners on the same %s, clock %s",
-	                             kinds[same[0]->kind].names, r->clock),
+	                             report_kind_noun(same[0]->kind, true), r->clock),
 	                align, head, most);
 	words_row(&t)[0] = "n";
 	for (size_t m = 0; m < n; m++)

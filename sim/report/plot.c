@@ -217,8 +217,6 @@ static enum status draw(struct drawing *d, const char *path, const struct row *r
                         size_t n, const struct report_options *o, struct error *e)
 {
 	const struct row **used = arena_alloc(d->arena, n, sizeof(*used));
-	static const char *const nouns[REPORT_KINDS] = {
-		"real scenarios", "random problems", "pairs of layouts"};
 	enum report_kind kind = KIND_LAYOUTS;
 	size_t nall = 0, nused = 0;
 
@@ -248,8 +246,9 @@ static enum status draw(struct drawing *d, const char *path, const struct row *r
 	d->plot.planner = d->planner.at;
 	d->plot.nplanners = names_distinct(d->planner.at, (size_t)d->planner.n);
 	set_scale(&d->plot.y);
-	d->heading = arena_printf(d->arena, "Speedup over %s, %s, clock %s",
-	                          d->plot.baseline, nouns[kind], d->clock);
+	d->heading =
+		arena_printf(d->arena, "Speedup over %s, %s, clock %s",
+	                     d->plot.baseline, report_kind_noun(kind, true), d->clock);
 	if (d->all > d->panel.n)
 		d->heading = arena_printf(d->arena, "%s: the first %lld panels of %lld",
 		                          d->heading, (long long)d->panel.n,

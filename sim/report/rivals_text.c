@@ -270,6 +270,60 @@ void report_bytes_text(const struct pen *pen, const struct report *r)
 	pen->table(pen, &t);
 }
 
+/* --- winners ------------------------------------------------------------------------ */
+
+static const char *winners_text(struct arena *a, const struct report_winner *sum,
+                                const char *names)
+{
+	const char *tied =
+		sum->tied ? arena_printf(a, "; in %zu all take equally long", sum->tied)
+			  : "";
+
+	if (sum->unknown && sum->unknown + sum->tied == sum->n)
+		return arena_printf(
+			a,
+			"Two or more planners solve %zu %s. No intervals (80 %%) are "
+			"known of their times, so in none it is certain which is "
+			"fastest%s.",
+			sum->n, names, tied);
+	return arena_printf(
+		a,
+		"Two or more planners solve %zu %s. In %zu it is certain which is "
+		"fastest: its interval (80 %%) ends before those of all slower ones "
+		"begin%s%s.",
+		sum->n, names, sum->certain, tied,
+		sum->unknown
+			? arena_printf(a, "; in %zu no interval is known", sum->unknown)
+			: "");
+}
+
+void report_winners_text(const struct pen *pen, const struct report *r,
+                         enum report_kind kind)
+{
+	struct arena *a = pen->arena;
+	struct report_winner sum = {0};
+	size_t machines = 0;
+	const char *names;
+
+	for (size_t i = 0; i < r->nwinners; i++) {
+		const struct report_winner *w = &r->winner[i];
+
+		if (w->kind != kind || strcmp(w->clock, r->clock) != 0)
+			continue;
+		sum.n += w->n;
+		sum.tied += w->tied;
+		sum.unknown += w->unknown;
+		sum.certain += w->certain;
+		machines++;
+	}
+	if (!sum.n)
+		return;
+	names = report_kind_noun(kind, machines == 1 && sum.n > 1);
+	if (machines > 1)
+		names = arena_printf(a, "cases (each %s on each machine)", names);
+	pen->paragraph(pen, winners_text(a, &sum, names));
+}
+
 void report_rivals_text(const struct pen *pen, const struct report *r)
 {
 	report_best_text(pen, r);

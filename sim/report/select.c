@@ -45,6 +45,16 @@ const char *report_kind_name(enum report_kind kind)
 	return names[kind];
 }
 
+const char *report_kind_noun(enum report_kind kind, bool several)
+{
+	static const char *const nouns[REPORT_KINDS][2] = {
+		[KIND_REAL] = {"real scenario", "real scenarios"},
+		[KIND_RANDOM] = {"random problem", "random problems"},
+		[KIND_LAYOUTS] = {"pair of layouts", "pairs of layouts"}};
+
+	return nouns[kind][several];
+}
+
 const char *row_machine(const struct row *r)
 {
 	return *r->machine ? r->machine : r->platform;

@@ -15,6 +15,9 @@ enum report_kind report_kind(const struct row *r);
 /* "real", "random", "layouts". */
 const char *report_kind_name(enum report_kind kind);
 
+/* Returns "real scenarios", or "real scenario". */
+const char *report_kind_noun(enum report_kind kind, bool several);
+
 /* Returns the machine under which tables group the row: the platform if it has none. */
 const char *row_machine(const struct row *r);
 

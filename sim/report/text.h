@@ -24,6 +24,10 @@ void report_origins_text(const struct pen *pen, const struct report *r);
 void report_plannings_text(const struct pen *pen, const struct report *r);
 void report_left_text(const struct pen *pen, const struct report *r);
 
+/* On how many problems of a kind it is certain which planner is fastest, in a sentence. */
+void report_winners_text(const struct pen *pen, const struct report *r,
+                         enum report_kind kind);
+
 /* How many plans have clocks apart, in a sentence; nothing where none has. */
 void report_apart_sentence(const struct pen *pen, const struct report *r);
 

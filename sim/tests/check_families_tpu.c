@@ -98,7 +98,7 @@ static const struct spec_fault faults[] = {
 	{"tpu-v5e:2*", NULL, 11, "expected"},
 	{"tpu-v5e:2*4", NULL, 11, "tpu-v5e has 2 axes"},
 	{"tpu-v5e:2*4x4*2", NULL, 14, "expected the end"},
-	{"tpu-v5e:2*17x4", NULL, 11, "a length of 17 is above 16"},
+	{"tpu-v5e:2*17x4", NULL, 11, "17 is out of range, expected 1 to 16"},
 	{"tpu-v4:12x12x24_twisted", NULL, 1, "this torus is twisted, so all routes"},
 	{"tpu-v4:13x13x13", NULL, 1, "axes of this shape do not wrap, so all routes"},
 	{"tpu-v5p:15x15x10", NULL, 1, "at most 2048 chips"},

@@ -251,7 +251,7 @@ static const struct {
 	{"torus:6x6", "wrap=", 6, "expected a digit for each axis"},
 	{"tpu-v4:4x4x8_twisted", "wrap=111", 1, "a twisted torus wraps in its own way"},
 	{"torus:2x2x2x2x2x2x2", NULL, 7, "7 axes, expected at most 6"},
-	{"torus:5000", NULL, 7, "a length of 5000 is above 4096"},
+	{"torus:5000", NULL, 7, "5000 is out of range, expected 1 to 4096"},
 	{"torus:6x6", "link.bandwidth=100", 16,
          "100 has no unit, expected such as 100GB/s, 100GiB/s, or 100Gb/s in bits"},
 	{"torus:6x6", "link.latency=1.5", 14,

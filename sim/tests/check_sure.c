@@ -2,7 +2,7 @@
 
 #include "base/input.h"
 #include "stat/summary.h"
-#include "validate/validate.h"
+#include "timings.h"
 
 #include <check.h>
 
@@ -25,16 +25,6 @@ static void setup(void)
 static void teardown(void)
 {
 	arena_free(arena);
-}
-
-static struct validation *run_tables(const char *const *file, int n)
-{
-	struct validation *v = NULL;
-	struct error e = {0};
-
-	ck_assert_msg(validation_load(&v, arena, file, n, NULL, &e) == OK, "%s", e.text);
-	validation_run(v);
-	return v;
 }
 
 /* Timings of one class of sizes and how many of them lie in their intervals, by set. */
@@ -71,7 +61,7 @@ START_TEST(intervals_hold)
 {
 	static const double least[] = {0.70, 0.75};
 	static const char *const file = "platforms/held-out.csv";
-	struct validation *v = run_tables(&file, 1);
+	struct validation *v = timings_run(arena, &file, 1);
 	struct class class[2] = {{.n = 0}};
 	int64_t n;
 	const struct prediction *p = validation_rows(v, &n);

@@ -1,7 +1,7 @@
 #include "tests/tests.h"
 
+#include "timings.h"
 #include "tiny_family.h"
-#include "validate/validate.h"
 #include "validate/ways.h"
 
 #include <check.h>
@@ -28,16 +28,6 @@ static void teardown(void)
 	arena_free(arena);
 }
 
-static struct validation *run_tables(const char *const *file, int n)
-{
-	struct validation *v = NULL;
-	struct error e = {0};
-
-	ck_assert_msg(validation_load(&v, arena, file, n, NULL, &e) == OK, "%s", e.text);
-	validation_run(v);
-	return v;
-}
-
 static struct ways_pairs sum_of(const struct ways *w)
 {
 	struct ways_pairs sum = {0};
@@ -57,7 +47,7 @@ START_TEST(published)
 	static const char *const file[] = {
 		"platforms/measured.csv", "platforms/measured-more.csv",
 		"platforms/measured-xla.csv", "platforms/measured-late.csv"};
-	struct validation *v = run_tables(file, COUNT(file));
+	struct validation *v = timings_run(arena, file, COUNT(file));
 	struct ways_pairs sum;
 	struct ways w;
 
@@ -117,7 +107,7 @@ static struct validation *run_by_hand(const char **dir)
 	*dir = tiny_start(arena);
 	file = tiny_file(arena, *dir, "t.csv", csv);
 	tiny_file(arena, *dir, "t.yaml", yaml);
-	return run_tables(&file, 1);
+	return timings_run(arena, &file, 1);
 }
 
 START_TEST(pairs_by_hand)

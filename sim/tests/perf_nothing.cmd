@@ -15,3 +15,10 @@ a,S,1,8,all-to-all,7,20,
 a,S,1,8,all-to-all,1024,20,
 END
 shardsim perf all-to-all --platform dgx-h100:1 --measured "$TMPDIR/tiny.csv" 2>&1 | sed "s,$TMPDIR/,," | cut -c1-80
+# Two systems are two, though the name of one is a part of the other's.
+cat >"$TMPDIR/two.csv" <<'EOF'
+set,system,nodes,devices,collective,bytes,time_us,busbw_GBps
+a,node 10,1,8,all-reduce,1048576,50,
+b,node 1,1,8,all-reduce,2097152,60,
+EOF
+shardsim perf all-reduce --platform dgx-h100:1 --measured "$TMPDIR/two.csv" 2>&1 | sed "s,$TMPDIR/,,"

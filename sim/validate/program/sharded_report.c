@@ -138,38 +138,37 @@ static const char *outliers_text(struct arena *a, const struct sum *s)
 
 static const char *sum_text(struct arena *a, const struct sum *s)
 {
+	size_t several = s->kept.ordered + s->kept.unordered;
+
 	return arena_printf(
 		a,
-		"%zu configurations of models on machines can be said as tactics. Of "
-		"%zu "
-		"models on a machine whose configurations differ here %zu are put in "
-		"the "
-		"order in which they were measured with a Kendall's tau of at least "
-		"0.8; the "
-		"least is %s.%s %zu more have several that are one here, as they "
-		"differ "
-		"in how "
-		"kernels are launched, and %zu have one. What the search finds that "
-		"starts "
-		"from the published layout takes %s to %s of its time, and is slower "
-		"than it "
-		"for %zu. Error is the mean factor, exp |log(simulated / measured)|: "
-		"nothing "
-		"overlaps here. Memory is not limited, as it is known that these ran.",
-		s->expressed, s->kept.ordered + s->kept.unordered, s->kept.ordered,
-		factor_text(a, s->kept.ordered + s->kept.unordered ? s->kept.least_tau
-	                                                           : NAN),
-		outliers_text(a, s), s->kept.equal, s->alone,
-		factor_text(a, s->expressed ? s->least : NAN),
+		"%zu configurations of models on machines can be said as tactics. "
+		"%zu models on a machine have several that differ here, and in %zu "
+		"of them simulated times have the order of the measured ones with a "
+		"Kendall's tau of at least 0.8; the least is %s.%s %zu more have "
+		"several that are one here, as they differ in how kernels are "
+		"launched, and %zu have one. What the search finds that starts from "
+		"the published layout takes %s to %s of its time, and is slower "
+		"than it for %zu. Error is the mean factor, exp |log(simulated / "
+		"measured)|: nothing overlaps here. Memory is not limited, as it is "
+		"known that these ran.",
+		s->expressed, several, s->kept.ordered,
+		factor_text(a, several ? s->kept.least_tau : NAN), outliers_text(a, s),
+		s->kept.equal, s->alone, factor_text(a, s->expressed ? s->least : NAN),
 		factor_text(a, s->expressed ? s->most : NAN), s->slower);
 }
 
 static void write_groups(const struct pen *pen, const struct sharded_table *t)
 {
-	static const char *const head[] = {
-		"model", "machine",       "configurations", "outliers",
-		"tau",   "with outliers", "error",          "ours / published, least",
-		"most"};
+	static const char *const head[] = {"model",
+	                                   "machine",
+	                                   "configurations",
+	                                   "outliers",
+	                                   "tau",
+	                                   "tau with outliers",
+	                                   "error",
+	                                   "ours / published, least",
+	                                   "most"};
 	struct arena *a = pen->arena;
 	struct pen_table table = words_table(a, "Published configurations as shardings",
 	                                     "llrrrrrrr", head, (size_t)t->n);
