@@ -23,11 +23,15 @@ void cutting_start(struct cutting *out, struct arena *a, const struct graph *g,
 	out->queued = arena_alloc(a, (size_t)g->op.n + 1, sizeof(*out->queued));
 }
 
-static uint64_t hash_of(int kind, int32_t number, int axis, int at, int before)
+/* Puts something that was done into the state, or takes it out again. */
+static void mix(struct cutting *c, int kind, int32_t number, int axis, int at,
+                int before)
 {
-	return hash_word((uint64_t)number << 32 ^ (uint64_t)(at + 1) << 12 ^
-	                 (uint64_t)before << 8 ^ (uint64_t)axis << 4 ^ (uint64_t)kind ^
-	                 0x5bd1e99500000000u);
+	uint64_t what = (uint64_t)number << 32 ^ (uint64_t)(at + 1) << 12 ^
+	                (uint64_t)before << 8 ^ (uint64_t)axis << 4 ^ (uint64_t)kind;
+
+	c->hash ^= hash_word(what ^ 0x5bd1e99500000000u);
+	c->check ^= hash_word(~what);
 }
 
 /* Notes one more axis of a value or an op; the hash tells the order at a place. */
@@ -38,7 +42,7 @@ static void note(struct cutting *c, int kind, int32_t number, struct cuts *cuts,
 
 	for (int i = 0; i < cuts->n; i++)
 		before += cuts->at[i] == at;
-	c->hash ^= hash_of(kind, number, axis, at, before);
+	mix(c, kind, number, axis, at, before);
 	cuts_add(cuts, axis, at);
 	*list_add(&c->trail, c->arena) = number * DID_KINDS + kind;
 }
@@ -49,67 +53,10 @@ static void take_back(struct cutting *c, int kind, int32_t number, struct cuts *
 
 	for (int i = 0; i < last; i++)
 		before += cuts->at[i] == cuts->at[last];
-	c->hash ^= hash_of(kind, number, cuts->axis[last], cuts->at[last], before);
+	mix(c, kind, number, cuts->axis[last], cuts->at[last], before);
 	cuts->mask &= (uint8_t) ~(1 << cuts->axis[last]);
-}
-
-/* A value or an op: how much higher its number is, its axes, and the place of each. */
-enum { KEY_FAR = 255, KEY_ATOMIC = 1 << CUT_AXES, KEY_MOST = 5 + 2 + 3 * CUT_AXES };
-
-/* Writes a number of at most 4 bytes, small ones as one. */
-static uint8_t *write_number(uint8_t *out, uint32_t number, size_t bytes)
-{
-	if (number < KEY_FAR) {
-		*out = (uint8_t)number;
-		return out + 1;
-	}
-	*out++ = KEY_FAR;
-	for (size_t i = 0; i < bytes; i++)
-		*out++ = (uint8_t)(number >> 8 * i);
-	return out;
-}
-
-static uint8_t *write_cuts(uint8_t *out, int32_t higher, const struct cuts *cuts,
-                           uint8_t atomic)
-{
-	out = write_number(out, (uint32_t)higher, 4);
-	*out++ = (uint8_t)(cuts->mask | (atomic ? KEY_ATOMIC : 0));
-	if (atomic)
-		*out++ = atomic;
-	for (int axis = 0; cuts->mask >> axis; axis++) {
-		int at = cuts_at(cuts, axis), before = 0;
-
-		if (at < 0)
-			continue;
-		for (int i = 0; cuts->axis[i] != axis; i++)
-			before += cuts->at[i] == at;
-		out = write_number(out, (uint32_t)(at * CUT_AXES + before), 2);
-	}
-	return out;
-}
-
-size_t cutting_key(uint8_t *out, const struct cutting *c)
-{
-	int32_t values = (int32_t)c->graph->value.n, ops = (int32_t)c->graph->op.n;
-	int32_t last = 0;
-	uint8_t *end = out;
-
-	for (int32_t i = 0; i < values; i++)
-		if (c->value[i].mask || c->atomic[i]) {
-			end = write_cuts(end, i - last, &c->value[i], c->atomic[i]);
-			last = i;
-		}
-	for (int32_t i = 0; i < ops; i++)
-		if (c->op[i].mask) {
-			end = write_cuts(end, values + i - last, &c->op[i], 0);
-			last = values + i;
-		}
-	return (size_t)(end - out);
-}
-
-size_t cutting_key_most(const struct cutting *c)
-{
-	return (size_t)(c->graph->value.n + c->graph->op.n) * KEY_MOST;
+	cuts->axis[last] = 0;
+	cuts->at[last] = 0;
 }
 
 void cutting_undo(struct cutting *c, int64_t mark)
@@ -135,7 +82,7 @@ void cutting_undo(struct cutting *c, int64_t mark)
 			axis = number % CUT_AXES;
 			number /= CUT_AXES;
 			c->atomic[number] &= (uint8_t) ~(1 << axis);
-			c->hash ^= hash_of(DID_ATOMIC, number, axis, 0, 0);
+			mix(c, DID_ATOMIC, number, axis, 0, 0);
 		}
 	}
 }
@@ -203,7 +150,7 @@ void cutting_atomic(struct cutting *c, int32_t value, int axis)
 	if (c->atomic[value] >> axis & 1)
 		return;
 	c->atomic[value] |= (uint8_t)(1 << axis);
-	c->hash ^= hash_of(DID_ATOMIC, value, axis, 0, 0);
+	mix(c, DID_ATOMIC, value, axis, 0, 0);
 	*list_add(&c->trail, c->arena) =
 		(value * CUT_AXES + axis) * DID_KINDS + DID_ATOMIC;
 }
@@ -279,8 +226,7 @@ static int32_t candidate(const struct cutting *c, int32_t op, int axis, bool fir
 
 	for (int32_t t = 0; t < o->nin + o->nout; t++) {
 		int32_t value = g->tensor.at[o->first_tensor + t].value, f;
-		int dim = g->value.at[value].constant ? -1
-		                                      : cuts_at(&c->value[value], axis);
+		int dim = cuts_at(&c->value[value], axis);
 
 		if (dim < 0)
 			continue;
@@ -315,15 +261,17 @@ static void take(struct cutting *c, int32_t op, int32_t f, int axis)
 static void visit(struct cutting *c, int32_t op)
 {
 	const struct graph_op *o = &c->graph->op.at[op];
+	const struct graph_tensor *t = &c->graph->tensor.at[o->first_tensor];
+	unsigned axes = 0;
 
 	if (!o->nfactors)
 		return;
-	for (int axis = 0; axis < c->naxes; axis++) {
-		int32_t f;
+	for (int32_t i = 0; i < o->nin + o->nout; i++)
+		axes |= c->value[t[i].value].mask;
+	axes &= ~(unsigned)c->op[op].mask;
+	for (int axis = 0; axes >> axis; axis++) {
+		int32_t f = axes >> axis & 1 ? candidate(c, op, axis, false) : -1;
 
-		if (c->op[op].mask >> axis & 1)
-			continue;
-		f = candidate(c, op, axis, false);
 		if (f >= 0)
 			take(c, op, f, axis);
 	}

@@ -19,9 +19,14 @@
 
 #include "automap/graph.h"
 
+#include <string.h>
+
 enum { CUT_AXES = 6 };
 
-/* Axes in the order of their arrival, each with a dimension, or of an op a factor. */
+/*
+ * Axes in the order of their arrival, each with a dimension, or of an op a factor. What is behind the
+ * n-th is 0, so that equal cuts are equal byte by byte.
+ */
 struct cuts {
 	uint8_t n, mask;
 	uint8_t axis[CUT_AXES];
@@ -35,7 +40,8 @@ struct cutting {
 	int32_t size[CUT_AXES];
 	struct cuts *value, *op;
 	uint8_t *atomic; /* [values] axes on which it is not cut */
-	uint64_t hash;   /* of what cutting_key() writes */
+	/* Of what is cut and atomic, however it was come to; both together tell states apart. */
+	uint64_t hash, check;
 	/* Along which dimension sums over an axis are scattered; -1: they are not. */
 	int8_t sums[CUT_AXES];
 	uint8_t experts;     /* axes over which rows go to experts and back */
@@ -75,13 +81,6 @@ void cutting_settle(struct cutting *c, int axis);
  * Returns whether there was one.
  */
 bool cutting_group(struct cutting *c, int32_t group, int32_t dim, int axis);
-
-/*
- * Writes what is cut and atomic, the same bytes for the same state however it was come to,
- * and returns their number, at most cutting_key_most().
- */
-size_t cutting_key(uint8_t *out, const struct cutting *c);
-size_t cutting_key_most(const struct cutting *c);
 
 /* Takes back all that was done since the trail was so long. */
 static inline int64_t cutting_mark(const struct cutting *c)
@@ -123,6 +122,11 @@ static inline int64_t cuts_all(const struct cuts *c, const int32_t *size)
 	for (int i = 0; i < c->n; i++)
 		n *= size[c->axis[i]];
 	return n;
+}
+
+static inline bool cuts_equal(const struct cuts *a, const struct cuts *b)
+{
+	return !memcmp(a, b, sizeof(*a));
 }
 
 static inline void cuts_add(struct cuts *c, int axis, int at)

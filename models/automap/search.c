@@ -99,7 +99,6 @@ void search_start(struct search *s, struct arena *a)
 	s->state = arena_alloc(a, 1, sizeof(*s->state));
 	s->seen = arena_alloc(a, 1, sizeof(*s->seen));
 	s->state->arena = s->seen->arena = a;
-	s->key = arena_alloc(a, cutting_key_most(s->cutting), sizeof(*s->key));
 	s->found = false;
 	s->evaluations = s->states = 0;
 	if (!s->ngoals)
@@ -126,10 +125,10 @@ void search_start(struct search *s, struct arena *a)
 
 int32_t search_state(struct search *s)
 {
+	const uint64_t key[2] = {s->cutting->hash, s->cutting->check};
 	bool fresh;
 
-	return keys_add_hashed(s->state, s->cutting->hash, s->key,
-	                       cutting_key(s->key, s->cutting), &fresh);
+	return keys_add(s->state, key, sizeof(key), &fresh);
 }
 
 static void note_best(struct search *s, const struct evaluation *e)

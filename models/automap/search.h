@@ -100,9 +100,8 @@ struct search {
 	bool cuts_complete; /* those, at least, that cuts alone lead to */
 	/* Private to search.c, mcts.c, structure.c, exhaust.c, whole.c. */
 	struct arena *arena;
-	struct keys *state;            /* numbers of states, by their cutting_key() */
-	uint8_t *key;                  /* room for one */
-	struct keys *seen;             /* those that were evaluated */
+	struct keys *state; /* numbers of states, by both hashes of the cutting */
+	struct keys *seen;  /* those that were evaluated */
 	struct lowered_cuts lowered;   /* of actions on sums */
 	LIST(struct evaluation) known; /* of these */
 	struct actions path;
