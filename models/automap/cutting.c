@@ -27,11 +27,12 @@ void cutting_start(struct cutting *out, struct arena *a, const struct graph *g,
 static void mix(struct cutting *c, int kind, int32_t number, int axis, int at,
                 int before)
 {
-	uint64_t what = (uint64_t)number << 32 ^ (uint64_t)(at + 1) << 12 ^
-	                (uint64_t)before << 8 ^ (uint64_t)axis << 4 ^ (uint64_t)kind;
+	uint64_t h = hash_word((uint64_t)number << 32 ^ (uint64_t)(at + 1) << 12 ^
+	                       (uint64_t)before << 8 ^ (uint64_t)axis << 4 ^
+	                       (uint64_t)kind ^ 0x5bd1e99500000000u);
 
-	c->hash ^= hash_word(what ^ 0x5bd1e99500000000u);
-	c->check ^= hash_word(~what);
+	c->hash ^= h;
+	c->check ^= h * UINT64_C(0x9e3779b97f4a7c15);
 }
 
 /* Notes one more axis of a value or an op; the hash tells the order at a place. */
@@ -120,8 +121,8 @@ bool cutting_may(const struct cutting *c, int32_t value, int32_t dim, int axis)
 	const struct graph_value *v = &c->graph->value.at[value];
 	int64_t shards;
 
-	if (v->constant || dim >= v->type->rank || c->value[value].mask >> axis & 1 ||
-	    c->atomic[value] >> axis & 1)
+	if ((c->value[value].mask | c->atomic[value]) >> axis & 1 || v->constant ||
+	    dim >= v->type->rank)
 		return false;
 	shards = cuts_shards(&c->value[value], c->size, dim) * c->size[axis];
 	return v->type->dim[dim] % shards == 0;
