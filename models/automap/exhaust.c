@@ -125,6 +125,7 @@ bool search_all(struct search *s, int64_t most)
 {
 	struct sets k = {.s = s, .seen.arena = s->arena};
 	int64_t mark = cutting_mark(s->cutting);
+	struct actions others = {0};
 	bool few = s->whole && list_values(&k);
 
 	s->cuts_complete = visit(s, few ? &k : NULL);
@@ -136,7 +137,7 @@ bool search_all(struct search *s, int64_t most)
 	if (s->cuts_complete && few && k.allowed)
 		s->complete &= visit_more(&k, 0);
 	action_undo(s, mark, 0);
-	while (s->whole && !s->complete && search_keep_whole(s))
+	while (s->whole && !s->complete && search_keep_whole(s, &others))
 		continue;
 	return s->complete;
 }

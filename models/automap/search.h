@@ -195,9 +195,12 @@ void search_list_cut(struct actions *out, struct search *s);
 
 /*
  * One round: the best state, if a value that is cut in it were kept whole before all else. Returns
- * whether there is a better one.
+ * whether there is a better one, and stores the other values for which there was, the best first.
  */
-bool search_keep_whole(struct search *s);
+bool search_keep_whole(struct search *s, struct actions *others);
+
+/* Keeps these whole, too, one after another, those that still make the best state better. */
+void search_keep_more(struct search *s, const struct actions *others);
 
 /* Exhaustive search, in which sets of values to keep whole may lead to so many states. */
 bool search_all(struct search *s, int64_t most);

@@ -398,10 +398,19 @@ static void explore_all(struct search *s)
 		explore(s, true);
 }
 
+/*
+ * Keeps values whole, and polishes what that makes better. Where nothing is to be polished values hang
+ * on each other as little as on the cuts, and all that help alone are taken at once.
+ */
 static void keep_whole(struct search *s)
 {
-	for (int i = 0; s->whole && i < POLISH_MAX && search_keep_whole(s); i++)
-		polish(s);
+	struct actions others = {0};
+
+	for (int i = 0; s->whole && i < POLISH_MAX && search_keep_whole(s, &others); i++)
+		if (!polish(s) && others.at.n) {
+			search_keep_more(s, &others);
+			polish(s);
+		}
 }
 
 /* Whether no state that was seen is faster than the best: no limit was in the way. */

@@ -12,6 +12,7 @@
 
 #include "array/machine.h"
 #include "collective/schedule.h"
+#include "collective/two_level.h"
 #include "plan/plan.h"
 
 struct algorithm {
@@ -53,5 +54,13 @@ const struct algorithm *algorithm_choose(const struct machine *m, enum op op,
 const struct algorithm *algorithm_fastest(struct arena *a, const struct machine *m,
                                           enum op op, const struct groups *g,
                                           double bytes);
+
+/*
+ * Returns of how many levels algorithm_fastest() makes an op up, and what they are; 0: of none, or
+ * which algorithm it is hangs on the time. The groups are the arena's.
+ */
+int algorithm_levels(struct lowered_level out[TWO_LEVEL_MOST], struct arena *a,
+                     const struct machine *m, enum op op, const struct groups *g,
+                     double bytes);
 
 #endif

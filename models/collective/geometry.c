@@ -22,7 +22,6 @@
 #include "collective/device_ring.h"
 #include "collective/joined.h"
 #include "collective/nccl.h"
-#include "collective/two_level.h"
 
 #include <math.h>
 
@@ -36,7 +35,7 @@ extern const struct algorithm algorithm_bidir_ring, algorithm_line, algorithm_to
 static void two_level_build(struct schedule *out, const struct machine *m, enum op op,
                             const struct groups *g, double bytes)
 {
-	struct level level[TWO_LEVEL_MOST];
+	struct lowered_level level[TWO_LEVEL_MOST];
 	int n = two_level_split(level, out->arena, m, op, g, bytes);
 
 	for (int i = 0; i < n; i++) {
@@ -121,4 +120,14 @@ const struct algorithm *algorithm_fastest(struct arena *a, const struct machine 
 	    device_ring_differs(g))
 		return fastest_of(rings, a, m, op, g, bytes);
 	return chosen;
+}
+
+int algorithm_levels(struct lowered_level out[TWO_LEVEL_MOST], struct arena *a,
+                     const struct machine *m, enum op op, const struct groups *g,
+                     double bytes)
+{
+	if ((op != OP_ALL_TO_ALL && axes_of(m, g, GEOMETRY_GRAPH)) ||
+	    algorithm_choose(m, op, g) != &algorithm_two_level)
+		return 0;
+	return two_level_split(out, a, m, op, g, bytes);
 }

@@ -7,6 +7,7 @@
 
 #include "array/machine.h"
 #include "collective/schedule.h"
+#include "collective/two_level.h"
 #include "plan/plan.h"
 
 /* Where the logical devices of a plan are: platform[d], [n]; NULL: the identity. */
@@ -77,6 +78,14 @@ bool lower_collective_rounds(struct lowered *out, struct arena *a,
                              const struct machine *m, enum op op, struct groups groups,
                              double bytes, round_fn *reader, void *self,
                              struct text *why);
+
+/*
+ * Returns of how many levels lower_collective() makes a collective up, one after another, each with
+ * the rounds that it has if it is lowered alone; 0: of none. The groups are the arena's.
+ */
+int lower_levels(struct lowered_level out[TWO_LEVEL_MOST], struct arena *a,
+                 const struct machine *m, enum op op, const struct groups *groups,
+                 double bytes);
 
 /*
  * The first returns the bytes that local passes of a step read and write on a device, the

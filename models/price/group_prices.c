@@ -13,6 +13,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A collective of one level of another (collective/two_level.h), over groups of its own. */
+struct price_level {
+	enum op op;
+	int32_t number;
+	double bytes; /* of one of the other's */
+};
+
+/* What is known of an op over groups of a number. */
+struct op_prices {
+	struct curve curve;
+	int nlevels; /* -1: not asked yet; 0: none */
+	struct price_level level[TWO_LEVEL_MOST];
+};
+
 /* Groups that are priced alike: of even machines their shape is known, of others those to price. */
 struct wire_groups {
 	struct even_shape shape; /* nodes 0: they have none */
@@ -28,7 +42,7 @@ struct group_prices {
 	struct model *model;
 	struct keys groups, prices;
 	LIST(struct wire_groups) group; /* by the number of their key */
-	LIST(struct curve) curve;       /* by the number of the key */
+	LIST(struct op_prices) known;   /* by the number of the key */
 };
 
 struct group_prices *group_prices_new(const struct machine *m)
@@ -91,13 +105,29 @@ static struct groups sorted(struct groups g, struct arena *a)
 	return g;
 }
 
+/* The number of groups of platform devices, of which those are kept that stand for all. */
+static int32_t number_few(struct group_prices *p, struct groups g)
+{
+	const struct even_shape none = {0};
+	int32_t number, set;
+	bool fresh;
+
+	g = translates_few(p->translates, &g, p->scratch);
+	number = number_of(p, none, g, &fresh);
+	if (fresh) {
+		set = number_of(p, none, sorted(g, p->scratch), &fresh);
+		p->group.at[number].set = set;
+	}
+	return number;
+}
+
 int32_t group_prices_number(struct group_prices *p, const struct mesh *mesh,
                             const int32_t *device, const struct part *part, int nparts)
 {
 	struct move move = {-1, -1, 1, nparts, part};
 	struct even_shape shape = {0};
 	struct groups g = {0};
-	int32_t *ids, number, set;
+	int32_t *ids;
 	bool fresh;
 
 	arena_reset(p->scratch);
@@ -112,13 +142,7 @@ int32_t group_prices_number(struct group_prices *p, const struct mesh *mesh,
 			ids[i] = device[g.ids[i]];
 		g.ids = ids;
 	}
-	g = translates_few(p->translates, &g, p->scratch);
-	number = number_of(p, shape, g, &fresh);
-	if (fresh) {
-		set = number_of(p, shape, sorted(g, p->scratch), &fresh);
-		p->group.at[number].set = set;
-	}
-	return number;
+	return number_few(p, g);
 }
 
 /* --- seconds ---------------------------------------------------------------------- */
@@ -172,22 +196,45 @@ static double lowered_s(struct group_prices *p, const struct groups *g, enum op 
 }
 
 /* What is known of a collective over these groups, or over all with the same devices. */
-static struct curve *curve_of(struct group_prices *p, int32_t number, enum op op,
-                              bool any_order)
+static struct op_prices *prices_of(struct group_prices *p, int32_t number, enum op op,
+                                   bool any_order)
 {
 	const int32_t key[3] = {number, (int32_t)op, any_order};
 	bool fresh;
 	int32_t at = keys_add(&p->prices, key, sizeof(key), &fresh);
 
 	if (fresh)
-		*list_add(&p->curve, p->arena) = (struct curve){0};
-	return &p->curve.at[at];
+		*list_add(&p->known, p->arena) = (struct op_prices){.nlevels = -1};
+	return &p->known.at[at];
+}
+
+/*
+ * Levels are groups of their own: of tori those within one are few, and many groups that go over
+ * several tori have the same.
+ */
+static void find_levels(struct group_prices *p, int32_t number, enum op op)
+{
+	struct groups g = p->group.at[number].few;
+	struct lowered_level level[TWO_LEVEL_MOST];
+	struct price_level out[TWO_LEVEL_MOST];
+	struct op_prices *known;
+	int n;
+
+	arena_reset(p->scratch);
+	n = lower_levels(level, p->scratch, &p->machine, op, &g, 1);
+	for (int i = 0; i < n; i++)
+		out[i] = (struct price_level){
+			level[i].op, number_few(p, level[i].groups), level[i].bytes};
+	known = prices_of(p, number, op, false);
+	known->nlevels = n;
+	memcpy(known->level, out, (size_t)n * sizeof(*out));
 }
 
 double group_prices_s(struct group_prices *p, int32_t number, enum op op, double bytes)
 {
 	const struct wire_groups *g = &p->group.at[number];
-	double s = curve_s(curve_of(p, number, op, false), bytes);
+	struct op_prices known = *prices_of(p, number, op, false);
+	double s = curve_s(&known.curve, bytes);
 	bool any_order, convex;
 
 	if (s >= 0)
@@ -196,11 +243,22 @@ double group_prices_s(struct group_prices *p, int32_t number, enum op op, double
 		s = even_wires_s(p->even, op, g->shape, bytes);
 		return s < 0 ? PRICE_IMPOSSIBLE_S : s;
 	}
-	s = curve_s(curve_of(p, g->set, op, true), bytes);
+	s = curve_s(&prices_of(p, g->set, op, true)->curve, bytes);
 	if (s >= 0)
 		return s;
+	if (known.nlevels < 0) {
+		find_levels(p, number, op);
+		return group_prices_s(p, number, op, bytes);
+	}
+	s = 0;
+	for (int i = 0; i < known.nlevels; i++)
+		s += group_prices_s(p, known.level[i].number, known.level[i].op,
+		                    known.level[i].bytes * bytes);
+	if (known.nlevels)
+		return s < PRICE_IMPOSSIBLE_S ? s : PRICE_IMPOSSIBLE_S;
 	s = lowered_s(p, &g->few, op, bytes, &any_order, &convex);
 	number = any_order ? g->set : number;
-	curve_add(curve_of(p, number, op, any_order), p->arena, bytes, s, convex);
+	curve_add(&prices_of(p, number, op, any_order)->curve, p->arena, bytes, s,
+	          convex);
 	return s;
 }
