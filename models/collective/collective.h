@@ -12,7 +12,6 @@
 
 #include "array/machine.h"
 #include "collective/schedule.h"
-#include "collective/two_level.h"
 #include "plan/plan.h"
 
 struct algorithm {
@@ -55,12 +54,8 @@ const struct algorithm *algorithm_fastest(struct arena *a, const struct machine 
                                           enum op op, const struct groups *g,
                                           double bytes);
 
-/*
- * Returns of how many levels algorithm_fastest() makes an op up, and what they are; 0: of none, or
- * which algorithm it is hangs on the time. The groups are the arena's.
- */
-int algorithm_levels(struct lowered_level out[TWO_LEVEL_MOST], struct arena *a,
-                     const struct machine *m, enum op op, const struct groups *g,
-                     double bytes);
+/* Returns the same where it does not hang on the time, else NULL. */
+const struct algorithm *algorithm_untimed(const struct machine *m, enum op op,
+                                          const struct groups *g);
 
 #endif

@@ -223,28 +223,15 @@ bool lower_collective_rounds(struct lowered *out, struct arena *a,
 	return done;
 }
 
-/* Whether a profile goes by the geometry alone, with or without a fill as another one does. */
-static bool goes_alike(const struct machine *m, const struct profile *a,
-                       const struct profile *b)
-{
-	return !a->library && !a->first && has_fill(m, a) == has_fill(m, b);
-}
-
-int lower_levels(struct lowered_level out[TWO_LEVEL_MOST], struct arena *a,
-                 const struct machine *m, enum op op, const struct groups *groups,
-                 double bytes)
+const struct algorithm *lower_algorithm(const struct machine *m, enum op op,
+                                        const struct groups *groups)
 {
 	const struct profile *profile = profile_of(m, groups);
-	int n;
 
-	if (m->forced.algorithm || m->forced.protocol || op == OP_PERMUTE ||
-	    !goes_alike(m, profile, profile))
-		return 0;
-	n = algorithm_levels(out, a, m, op, groups, bytes);
-	for (int i = 0; i < n; i++)
-		if (!goes_alike(m, profile_of(m, &out[i].groups), profile))
-			return 0;
-	return n;
+	if (profile->library || profile->first || op == OP_PERMUTE ||
+	    m->forced.algorithm || m->forced.protocol)
+		return NULL;
+	return algorithm_untimed(m, op, groups);
 }
 
 /* Lowers a permute, which is one round with a task for each pair of two devices. */

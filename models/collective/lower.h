@@ -7,8 +7,9 @@
 
 #include "array/machine.h"
 #include "collective/schedule.h"
-#include "collective/two_level.h"
 #include "plan/plan.h"
+
+struct algorithm;
 
 /* Where the logical devices of a plan are: platform[d], [n]; NULL: the identity. */
 struct placement {
@@ -80,12 +81,11 @@ bool lower_collective_rounds(struct lowered *out, struct arena *a,
                              struct text *why);
 
 /*
- * Returns of how many levels lower_collective() makes a collective up, one after another, each with
- * the rounds that it has if it is lowered alone; 0: of none. The groups are the arena's.
+ * Returns the algorithm by which lower_collective() lowers a collective of any number of
+ * bytes; NULL where a library does, or it hangs on the time or on what a user forces.
  */
-int lower_levels(struct lowered_level out[TWO_LEVEL_MOST], struct arena *a,
-                 const struct machine *m, enum op op, const struct groups *groups,
-                 double bytes);
+const struct algorithm *lower_algorithm(const struct machine *m, enum op op,
+                                        const struct groups *groups);
 
 /*
  * The first returns the bytes that local passes of a step read and write on a device, the
