@@ -253,9 +253,10 @@ static void take(struct cutting *c, int32_t op, int32_t f, int axis)
 	note(c, DID_OP, op, &c->op[op], axis, f);
 	for (int32_t i = 0; i < factor->nuses; i++) {
 		const struct factor_use *u = &g->use.at[factor->first_use + i];
+		int32_t value = g->tensor.at[o->first_tensor + u->tensor].value;
 
-		cutting_cut(c, g->tensor.at[o->first_tensor + u->tensor].value, u->dim,
-		            axis);
+		if (!(c->value[value].mask >> axis & 1))
+			cutting_cut(c, value, u->dim, axis);
 	}
 }
 

@@ -136,7 +136,6 @@ static void add_op(struct graph_build *b, int32_t step)
 	                       .nout = s->nout,
 	                       .phase = phase_of(op),
 	                       .linear = is_linear(b->p, op),
-	                       .adds = op->code == HLO_ADD || op->code == HLO_SUBTRACT,
 	                       .weight = b->r.step_weight[step],
 	                       .times = s->times};
 	for (int32_t i = 0; i < s->nin; i++)

@@ -47,7 +47,6 @@ struct graph_op {
 	int32_t first_factor, nfactors;
 	enum phase phase;
 	bool linear; /* partial sums may stay partial through it */
-	bool adds;   /* of several operands, which must all be partial then */
 	double weight;
 	double times; /* trips of the loops around it */
 };

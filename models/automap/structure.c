@@ -59,6 +59,12 @@ struct store {
 	int32_t order;
 };
 
+/* A store that was taken, and how long the trail was before. */
+struct taken {
+	struct action action;
+	int64_t mark;
+};
+
 /* Takes the actions of a way, but for number `skip` (< 0: all). */
 static void apply_way(struct search *s, const struct actions *way, int64_t skip)
 {
@@ -238,37 +244,34 @@ static void add_stores(struct search *s, struct evaluation here)
 {
 	int64_t n, length = s->path.at.n, mark = cutting_mark(s->cutting);
 	struct store *store = list_stores(s, here, &n);
-	struct actions list = {0};
-	struct evaluation now = here;
+	LIST(struct taken) list = {0};
+	struct evaluation now = here, e;
 	bool unused;
 
 	for (int64_t i = 0; i < n && !search_spent(s); i++) {
-		int64_t before = cutting_mark(s->cutting), so_far = s->path.at.n;
-		struct evaluation e;
+		int64_t before = cutting_mark(s->cutting);
 
-		if (!action_apply(s, store[i].action) || computes(s, before)) {
-			action_undo(s, before, so_far);
-			continue;
+		if (action_apply(s, store[i].action) && !computes(s, before)) {
+			e = search_look(s, &unused);
+			if (search_compare(s, &e, &now) < 0) {
+				now = e;
+				*list_add(&list, s->arena) =
+					(struct taken){store[i].action, before};
+				continue;
+			}
 		}
-		e = search_look(s, &unused);
-		if (search_compare(s, &e, &now) < 0) {
-			now = e;
-			*list_add(&list.at, s->arena) = store[i].action;
-		} else {
-			action_undo(s, before, so_far);
-		}
+		action_undo(s, before, length + list.n);
 	}
-	for (int64_t skip = list.at.n; skip-- > 0 && !search_spent(s);) {
-		struct evaluation e;
-
-		action_undo(s, mark, length);
-		apply_way(s, &list, skip);
+	for (int64_t skip = list.n; skip-- > 0 && !search_spent(s);) {
+		action_undo(s, list.at[skip].mark, length + skip);
+		for (int64_t i = skip + 1; i < list.n; i++)
+			action_apply(s, list.at[i].action);
 		e = search_look(s, &unused);
 		if (search_compare(s, &e, &now) >= 0)
 			continue;
 		now = e;
-		memmove(list.at.at + skip, list.at.at + skip + 1,
-		        (size_t)(--list.at.n - skip) * sizeof(*list.at.at));
+		memmove(list.at + skip, list.at + skip + 1,
+		        (size_t)(--list.n - skip) * sizeof(*list.at));
 	}
 	action_undo(s, mark, length);
 }
