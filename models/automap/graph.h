@@ -14,6 +14,7 @@
 #define SHARDSIM_AUTOMAP_GRAPH_H
 
 #include "automap/repeat.h"
+#include "base/pattern.h"
 #include "cost/compute.h"
 
 enum phase { PHASE_FORWARD, PHASE_BACKWARD, PHASE_UPDATE, PHASES };
@@ -161,6 +162,9 @@ enum status graph_weights(struct graph *g, struct arena *a, const char *const *r
 
 /* Returns the name of an argument of a program: what its source calls it, else its own. */
 struct span argument_name(const struct program *p, int32_t argument);
+
+/* Returns whether the name of a group's first argument matches. */
+bool group_matches(const struct graph *g, int64_t group, const regex_t *re);
 
 /* Returns the dimension d of tensor t (an index into graph->tensor). */
 static inline const struct graph_dim *graph_dim_of(const struct graph *g,
