@@ -130,20 +130,18 @@ bool cutting_may(const struct cutting *c, int32_t value, int32_t dim, int axis)
 
 bool cutting_cut(struct cutting *c, int32_t value, int32_t dim, int axis)
 {
-	const struct graph_value *v = &c->graph->value.at[value];
+	int32_t v = value;
+	bool any = false;
 
-	if (!cutting_may(c, value, dim, axis))
-		return false;
-	note(c, DID_VALUE, value, &c->value[value], axis, dim);
-	enqueue_around(c, value);
-	for (int32_t other = v->alike; other != value;
-	     other = c->graph->value.at[other].alike) {
-		if (!cutting_may(c, other, dim, axis))
-			continue;
-		note(c, DID_VALUE, other, &c->value[other], axis, dim);
-		enqueue_around(c, other);
-	}
-	return true;
+	do {
+		if (cutting_may(c, v, dim, axis)) {
+			note(c, DID_VALUE, v, &c->value[v], axis, dim);
+			enqueue_around(c, v);
+			any = true;
+		}
+		v = c->graph->value.at[v].alike;
+	} while (any && v != value);
+	return any;
 }
 
 void cutting_atomic(struct cutting *c, int32_t value, int axis)

@@ -19,8 +19,6 @@
 
 #include "automap/graph.h"
 
-#include <string.h>
-
 enum { CUT_AXES = 6 };
 
 /*

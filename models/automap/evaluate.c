@@ -512,7 +512,6 @@ struct evaluation evaluate(struct evaluator *e, const struct cutting *c)
 {
 	struct evaluation out = {0};
 
-	e->evaluations++;
 	lower_cuts(&e->lowered, c);
 	find_costs(e, c);
 	add_steps(e, &out);

@@ -113,7 +113,6 @@ struct evaluator {
 	/* Of what was evaluated last. */
 	LIST(struct moved) moved;
 	LIST(double) moved_s; /* of each of lowered.step, in all */
-	int64_t evaluations;
 };
 
 /* All is the arena's; the graph and the tariff are borrowed. */

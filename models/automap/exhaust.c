@@ -41,7 +41,7 @@ static bool visit(struct search *s, struct sets *k)
 	for (int64_t i = 0; i < next.at.n && all; i++) {
 		bool fresh = false;
 
-		if (s->states >= SEARCH_STATES_MAX || search_spent(s)) {
+		if (s->evaluations >= SEARCH_STATES_MAX || search_spent(s)) {
 			all = false;
 			break;
 		}
@@ -130,10 +130,10 @@ bool search_all(struct search *s, int64_t most)
 
 	s->cuts_complete = visit(s, few ? &k : NULL);
 	action_undo(s, mark, 0);
-	allow(&k, ~UINT64_C(0), s->states, most);
+	allow(&k, ~UINT64_C(0), s->evaluations, most);
 	s->complete = s->cuts_complete && (!s->whole || (few && k.allowed));
 	if (!k.allowed)
-		allow(&k, arguments_of(&k), s->states, most);
+		allow(&k, arguments_of(&k), s->evaluations, most);
 	if (s->cuts_complete && few && k.allowed)
 		s->complete &= visit_more(&k, 0);
 	action_undo(s, mark, 0);

@@ -41,12 +41,6 @@ static enum status number_groups(struct graph_build *b, int32_t *number, int32_t
 	return OK;
 }
 
-static bool same_type(const struct value_type *a, const struct value_type *b)
-{
-	return a->dtype == b->dtype && a->rank == b->rank &&
-	       !memcmp(a->dim, b->dim, (size_t)a->rank * sizeof(*a->dim));
-}
-
 static void add_group(struct graph_build *b, const int32_t *number, bool *done,
                       int32_t first, int32_t n)
 {
@@ -59,9 +53,10 @@ static void add_group(struct graph_build *b, const int32_t *number, bool *done,
 	                              .type = type};
 	for (int32_t v = first; v < n; v++) {
 		int32_t value = g->value_of[b->r.stands[v]];
+		const struct value_type *own = b->flat->value.at[v].type;
 
 		if (done[v] || number[v] != number[first] ||
-		    !same_type(type, b->flat->value.at[v].type))
+		    own->dtype != type->dtype || !same_dims(own, type))
 			continue;
 		done[v] = true;
 		*list_add(&g->argument, b->a) = v;

@@ -166,8 +166,7 @@ static int32_t operand(const struct laid *r, int32_t op, int32_t tensor)
 
 static bool op_forms(const struct graph *g, const struct graph_op *o)
 {
-	const struct flat_step *s = &g->flat->step.at[o->step];
-	enum op_class c = opcode_class(g->program->op.at[s->op].code);
+	enum op_class c = opcode_class(graph_instruction(g, o)->code);
 
 	return c == CLASS_FREE || c == CLASS_ELEMENTWISE || c == CLASS_MOVE;
 }

@@ -49,11 +49,6 @@ bool group_matches(const struct graph *g, int64_t group, const regex_t *re)
 	return pattern_matches(re, name.at, (size_t)name.length);
 }
 
-static const struct instruction *op_of(const struct graph *g, const struct graph_op *o)
-{
-	return &g->program->op.at[g->flat->step.at[o->step].op];
-}
-
 /* Values, or dimensions of tensors, that are gone through, each once. */
 struct walk {
 	int32_t *queue;
@@ -85,12 +80,9 @@ static int32_t first_member(const struct graph *g, int64_t group)
 	return g->member.at[g->group.at[group].first];
 }
 
-static bool same_dims(const struct graph *g, int32_t a, int32_t b)
+static bool alike(const struct graph *g, int32_t a, int32_t b)
 {
-	const struct value_type *x = g->value.at[a].type, *y = g->value.at[b].type;
-
-	return x->rank == y->rank &&
-	       !memcmp(x->dim, y->dim, (size_t)x->rank * sizeof(*x->dim));
+	return same_dims(g->value.at[a].type, g->value.at[b].type);
 }
 
 static bool set_all(struct graph *g, const enum group_role *role)
@@ -160,7 +152,7 @@ static bool by_names(struct graph *g, enum group_role *role)
 /* Whether an op multiplies by its operand t, or looks something up in it. */
 static bool reads_weight(const struct graph *g, const struct graph_op *o, int32_t t)
 {
-	const struct instruction *op = op_of(g, o);
+	const struct instruction *op = graph_instruction(g, o);
 
 	switch (op->code) {
 	case HLO_DOT:
@@ -178,7 +170,7 @@ static bool reads_weight(const struct graph *g, const struct graph_op *o, int32_
 /* What reads the value as it is, in another form, or a layer of it. */
 static bool only_forms(const struct graph *g, const struct graph_op *o)
 {
-	switch (op_of(g, o)->code) {
+	switch (graph_instruction(g, o)->code) {
 	case HLO_CONVERT:
 	case HLO_RESHAPE:
 	case HLO_TRANSPOSE:
@@ -224,9 +216,9 @@ static int32_t results_like(const struct graph *g, int32_t value,
 
 	for (int32_t v = 0; v < g->value.n; v++)
 		n += g->value.at[v].result && g->value.at[v].op >= 0 &&
-		     same_dims(g, v, value);
+		     alike(g, v, value);
 	for (int64_t i = 0; i < g->group.n; i++)
-		if (role[i] != ROLE_DATA && same_dims(g, first_member(g, i), value))
+		if (role[i] != ROLE_DATA && alike(g, first_member(g, i), value))
 			n -= g->group.at[i].n;
 	return n;
 }
@@ -246,8 +238,9 @@ static bool is_updated(const struct graph *g, struct walk *w, int32_t value)
 				&g->op.at[g->user.at[v->first_user + k]];
 			int32_t made = g->tensor.at[o->first_tensor + o->nin].value;
 
-			if (opcode_class(op_of(g, o)->code) == CLASS_ELEMENTWISE &&
-			    same_dims(g, made, value))
+			if (opcode_class(graph_instruction(g, o)->code) ==
+			            CLASS_ELEMENTWISE &&
+			    alike(g, made, value))
 				walk_to(w, made);
 		}
 	}
@@ -263,7 +256,7 @@ static bool is_state(const struct graph *g, int32_t value)
 	for (int32_t k = 0; k < v->nusers; k++) {
 		const struct graph_op *o = &g->op.at[g->user.at[v->first_user + k]];
 
-		if (!same_dims(g, g->tensor.at[o->first_tensor + o->nin].value, value))
+		if (!alike(g, g->tensor.at[o->first_tensor + o->nin].value, value))
 			return false;
 	}
 	return v->type->rank > 0;
@@ -275,7 +268,7 @@ static bool is_spread(const struct graph *g, int32_t value)
 	const struct graph_value *v = &g->value.at[value];
 
 	for (int32_t k = 0; k < v->nusers; k++)
-		if (op_of(g, &g->op.at[g->user.at[v->first_user + k]])->code ==
+		if (graph_instruction(g, &g->op.at[g->user.at[v->first_user + k]])->code ==
 		    HLO_BROADCAST)
 			return true;
 	return false;

@@ -62,16 +62,6 @@ struct goal {
 
 enum { GOALS_MAX = 2 * CUT_AXES, SEARCH_STATES_MAX = 1000000 };
 
-/* The best state within a limit; `compromise`: by search_compare_compromise(). */
-struct search_best {
-	double memory_limit_bytes;
-	bool compromise;
-	struct evaluation e;
-	struct actions actions;
-	int64_t at; /* evaluations until it was found */
-	bool found;
-};
-
 struct search {
 	/* Set by the caller. */
 	struct evaluator *evaluator;
@@ -94,10 +84,10 @@ struct search {
 	/* The answer. */
 	struct evaluation best;
 	struct actions actions; /* from the cutting as it was to the best state */
-	int64_t evaluations, states,
-		best_at;    /* best_at: evaluations until it was found */
-	bool complete;      /* all states were seen */
-	bool cuts_complete; /* those, at least, that cuts alone lead to */
+	int64_t evaluations;    /* of different states */
+	int64_t best_at;        /* evaluations until the best was found */
+	bool complete;          /* all states were seen */
+	bool cuts_complete;     /* those, at least, that cuts alone lead to */
 	/* Private to search.c, mcts.c, structure.c, exhaust.c, whole.c. */
 	struct arena *arena;
 	struct keys *state; /* numbers of states, by both hashes of the cutting */
@@ -105,12 +95,12 @@ struct search {
 	struct lowered_cuts lowered;   /* of actions on sums */
 	LIST(struct evaluation) known; /* of these */
 	struct actions path;
-	struct search_best *answer; /* from search_aside() on; else NULL */
-	bool compromise;            /* so `best` is the best */
-	bool found, experts;        /* experts: there are rows that go to them */
-	bool has_states;            /* some parameters have any */
-	bool with_states;           /* actions cut them alone */
-	bool *states_of;            /* [groups] it has some */
+	struct search *answer; /* as it was before search_aside(); else NULL */
+	bool compromise;       /* so `best` is the best */
+	bool found, experts;   /* experts: there are rows that go to them */
+	bool has_states;       /* some parameters have any */
+	bool with_states;      /* actions cut them alone */
+	bool *states_of;       /* [groups] it has some */
 };
 
 /*

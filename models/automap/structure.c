@@ -73,12 +73,6 @@ static void apply_way(struct search *s, const struct actions *way, int64_t skip)
 			action_apply(s, way->at.at[i]);
 }
 
-/* Whether an op of the passes runs otherwise since the trail was so long. */
-static bool computes(const struct search *s, int64_t mark)
-{
-	return cutting_runs_since(s->cutting, mark);
-}
-
 static struct state state_here(struct search *s, struct evaluation e)
 {
 	struct state out = {.e = e};
@@ -155,7 +149,7 @@ static bool grow(struct beam *b, const struct state *from)
 			state = search_state(s);
 			keys_add(&b->seen, &state, sizeof(state), &fresh);
 		}
-		if (fresh && computes(s, mark)) {
+		if (fresh && cutting_runs_since(s->cutting, mark)) {
 			struct state x = state_here(s, search_look(s, &unused));
 
 			for (int k = 0; k < ORDERS; k++) {
@@ -222,7 +216,8 @@ static struct store *list_stores(struct search *s, struct evaluation here, int64
 	for (int64_t i = 0; i < next.at.n && !search_spent(s); i++) {
 		bool unused;
 
-		if (action_apply(s, next.at.at[i]) && !computes(s, mark)) {
+		if (action_apply(s, next.at.at[i]) &&
+		    !cutting_runs_since(s->cutting, mark)) {
 			struct evaluation e = search_look(s, &unused);
 
 			out[(*n)++] = (struct store){next.at.at[i],
@@ -251,7 +246,8 @@ static void add_stores(struct search *s, struct evaluation here)
 	for (int64_t i = 0; i < n && !search_spent(s); i++) {
 		int64_t before = cutting_mark(s->cutting);
 
-		if (action_apply(s, store[i].action) && !computes(s, before)) {
+		if (action_apply(s, store[i].action) &&
+		    !cutting_runs_since(s->cutting, before)) {
 			e = search_look(s, &unused);
 			if (search_compare(s, &e, &now) < 0) {
 				now = e;

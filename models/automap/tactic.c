@@ -81,7 +81,7 @@ int tactic_cut_sums(struct cutting *c, struct lowered_cuts *l, int32_t dim, int 
 static int32_t expert_rows(const struct graph *g, int64_t i, int64_t experts)
 {
 	const struct graph_op *o = &g->op.at[i];
-	const struct instruction *op = &g->program->op.at[g->flat->step.at[o->step].op];
+	const struct instruction *op = graph_instruction(g, o);
 	int32_t tensor = op->code == HLO_GATHER    ? o->nin
 	                 : op->code == HLO_SCATTER ? o->nin - 1
 	                                           : -1;

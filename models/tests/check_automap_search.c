@@ -101,7 +101,7 @@ START_TEST(finds_the_best_of_all)
 			search_compare(&by, &by.best, &best) == 0,
 			"case %d limit %d of %lld states: %.9g s %.9g B, best %.9g s "
 			"%.9g B",
-			_i, k, (long long)all.states, by.best.step_s,
+			_i, k, (long long)all.evaluations, by.best.step_s,
 			by.best.peak_bytes, best.step_s, best.peak_bytes);
 	}
 	by = run(MCTS, g, &machine, 1, 0, 1000, 1);
