@@ -1,7 +1,6 @@
 #include "automap/cutting.h"
 
 #include "base/assert.h"
-#include "base/hash.h"
 
 #include <string.h>
 
@@ -20,41 +19,89 @@ void cutting_start(struct cutting *out, struct arena *a, const struct graph *g,
 	out->value = arena_alloc(a, (size_t)g->value.n + 1, sizeof(*out->value));
 	out->op = arena_alloc(a, (size_t)g->op.n + 1, sizeof(*out->op));
 	out->atomic = arena_alloc(a, (size_t)g->value.n + 1, sizeof(*out->atomic));
+	out->changed = arena_alloc(a, (size_t)cutting_parts(out) + 1, sizeof(bool));
 	out->queued = arena_alloc(a, (size_t)g->op.n + 1, sizeof(*out->queued));
 }
 
-/* Puts something that was done into the state, or takes it out again. */
-static void mix(struct cutting *c, int kind, int32_t number, int axis, int at,
-                int before)
+struct cuts cuts_sorted(const struct cuts *c)
 {
-	uint64_t h = hash_word((uint64_t)number << 32 ^ (uint64_t)(at + 1) << 12 ^
-	                       (uint64_t)before << 8 ^ (uint64_t)axis << 4 ^
-	                       (uint64_t)kind ^ 0x5bd1e99500000000u);
+	struct cuts s = *c;
 
-	c->hash ^= h;
-	c->check ^= h * UINT64_C(0x9e3779b97f4a7c15);
+	for (int i = 1; i < s.n; i++)
+		for (int j = i; j > 0 && s.at[j] < s.at[j - 1]; j--) {
+			uint8_t axis = s.axis[j];
+			int16_t at = s.at[j];
+
+			s.axis[j] = s.axis[j - 1];
+			s.at[j] = s.at[j - 1];
+			s.axis[j - 1] = axis;
+			s.at[j - 1] = at;
+		}
+	return s;
 }
 
-/* Notes one more axis of a value or an op; the hash tells the order at a place. */
+/* --- parts ------------------------------------------------------------------------ */
+
+static int32_t count(const struct cutting *c)
+{
+	return (int32_t)(c->graph->value.n + c->graph->op.n);
+}
+
+int32_t cutting_parts(const struct cutting *c)
+{
+	return (count(c) + CUT_PART - 1) / CUT_PART;
+}
+
+static void change_part(struct cutting *c, int kind, int32_t number)
+{
+	int32_t at = kind == DID_OP ? (int32_t)c->graph->value.n + number : number;
+
+	c->changed[at / CUT_PART] = true;
+}
+
+size_t cutting_key(uint8_t *out, const struct cutting *c, int32_t part)
+{
+	int32_t values = (int32_t)c->graph->value.n, first = part * CUT_PART;
+	int32_t end = first + CUT_PART < count(c) ? first + CUT_PART : count(c);
+	uint8_t *at = out;
+
+	for (int32_t i = first; i < end; i++) {
+		const struct cuts *own = i < values ? &c->value[i] : &c->op[i - values];
+		struct cuts sorted;
+
+		*at++ = own->n;
+		*at++ = i < values ? c->atomic[i] : 0;
+		if (!own->n)
+			continue;
+		if (own->n > 1) {
+			sorted = cuts_sorted(own);
+			own = &sorted;
+		}
+		/* All of them, which is quicker; what is behind the n-th is written over. */
+		memcpy(at, own->axis, sizeof(own->axis));
+		at += own->n;
+		memcpy(at, own->at, sizeof(own->at));
+		at += own->n * sizeof(*own->at);
+	}
+	return (size_t)(at - out);
+}
+
+/* --- the trail -------------------------------------------------------------------- */
+
+/* Notes one more axis of a value or an op. */
 static void note(struct cutting *c, int kind, int32_t number, struct cuts *cuts,
                  int axis, int at)
 {
-	int before = 0;
-
-	for (int i = 0; i < cuts->n; i++)
-		before += cuts->at[i] == at;
-	mix(c, kind, number, axis, at, before);
+	change_part(c, kind, number);
 	cuts_add(cuts, axis, at);
 	*list_add(&c->trail, c->arena) = number * DID_KINDS + kind;
 }
 
 static void take_back(struct cutting *c, int kind, int32_t number, struct cuts *cuts)
 {
-	int last = --cuts->n, before = 0;
+	int last = --cuts->n;
 
-	for (int i = 0; i < last; i++)
-		before += cuts->at[i] == cuts->at[last];
-	mix(c, kind, number, cuts->axis[last], cuts->at[last], before);
+	change_part(c, kind, number);
 	cuts->mask &= (uint8_t) ~(1 << cuts->axis[last]);
 	cuts->axis[last] = 0;
 	cuts->at[last] = 0;
@@ -83,7 +130,7 @@ void cutting_undo(struct cutting *c, int64_t mark)
 			axis = number % CUT_AXES;
 			number /= CUT_AXES;
 			c->atomic[number] &= (uint8_t) ~(1 << axis);
-			mix(c, DID_ATOMIC, number, axis, 0, 0);
+			change_part(c, DID_ATOMIC, number);
 		}
 	}
 }
@@ -149,7 +196,7 @@ void cutting_atomic(struct cutting *c, int32_t value, int axis)
 	if (c->atomic[value] >> axis & 1)
 		return;
 	c->atomic[value] |= (uint8_t)(1 << axis);
-	mix(c, DID_ATOMIC, value, axis, 0, 0);
+	change_part(c, DID_ATOMIC, value);
 	*list_add(&c->trail, c->arena) =
 		(value * CUT_AXES + axis) * DID_KINDS + DID_ATOMIC;
 }

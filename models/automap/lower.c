@@ -11,23 +11,6 @@ struct partial_sum {
 	bool reduced;
 };
 
-struct cuts cuts_sorted(const struct cuts *c)
-{
-	struct cuts s = *c;
-
-	for (int i = 1; i < s.n; i++)
-		for (int j = i; j > 0 && s.at[j] < s.at[j - 1]; j--) {
-			uint8_t axis = s.axis[j];
-			int16_t at = s.at[j];
-
-			s.axis[j] = s.axis[j - 1];
-			s.at[j] = s.at[j - 1];
-			s.axis[j - 1] = axis;
-			s.at[j - 1] = at;
-		}
-	return s;
-}
-
 /* --- room ------------------------------------------------------------------------- */
 
 /* Partial sums of a value hang on those of what linear ops make it of, or make of it. */

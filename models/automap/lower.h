@@ -68,7 +68,4 @@ void lower_cuts(struct lowered_cuts *l, const struct cutting *c);
 struct cuts lower_form(const struct lowered_cuts *l, const struct cutting *c,
                        int32_t op, int32_t tensor);
 
-/* Sorts by dimension, so that equal forms are equal field by field. */
-struct cuts cuts_sorted(const struct cuts *c);
-
 #endif

@@ -85,7 +85,11 @@ void search_start(struct search *s, struct arena *a)
 	s->arena = a;
 	s->state = arena_alloc(a, 1, sizeof(*s->state));
 	s->seen = arena_alloc(a, 1, sizeof(*s->seen));
-	s->state->arena = s->seen->arena = a;
+	s->part = arena_alloc(a, 1, sizeof(*s->part));
+	s->state->arena = s->seen->arena = s->part->arena = a;
+	s->nparts = cutting_parts(s->cutting);
+	s->part_of = arena_alloc(a, (size_t)s->nparts + 1, sizeof(*s->part_of));
+	memset(s->cutting->changed, true, (size_t)s->nparts);
 	s->found = false;
 	s->evaluations = 0;
 	if (!s->ngoals)
@@ -112,10 +116,18 @@ void search_start(struct search *s, struct arena *a)
 
 int32_t search_state(struct search *s)
 {
-	const uint64_t key[2] = {s->cutting->hash, s->cutting->check};
+	struct cutting *c = s->cutting;
+	uint8_t key[CUT_KEY_MOST];
 	bool fresh;
 
-	return keys_add(s->state, key, sizeof(key), &fresh);
+	for (int32_t i = 0; i < s->nparts; i++)
+		if (c->changed[i]) {
+			s->part_of[i] =
+				keys_add(s->part, key, cutting_key(key, c, i), &fresh);
+			c->changed[i] = false;
+		}
+	return keys_add(s->state, s->part_of, (size_t)s->nparts * sizeof(*s->part_of),
+	                &fresh);
 }
 
 /* Notes the state that the path leads to if it is the best of a search, or of its answer. */
@@ -148,6 +160,7 @@ void search_aside_no_more(struct search *s)
 	s->compromise = answer->compromise;
 	s->best = answer->best;
 	s->best_at = answer->best_at;
+	s->found = answer->found;
 	s->actions = answer->actions;
 	s->answer = NULL;
 }

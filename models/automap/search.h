@@ -3,8 +3,8 @@
  *
  * An action cuts one dimension of the arguments of a group on one axis, or of all arrays
  * that are summed over it, and propagates. States are told apart by what is cut, not by the
- * order of actions; a state that was evaluated once is not
- * evaluated again. The worklist has data and parameters; states of the optimizer follow
+ * order of actions, and are compared whole, part by part (cutting_key()); a state that was evaluated
+ * once is not evaluated again. The worklist has data and parameters; states of the optimizer follow
  * these, or are cut while their parameters stay whole. What tactics have cut before stays.
  *
  * Values that are kept whole (cutting_atomic), in all layers, are decided on before all cuts, which
@@ -65,7 +65,7 @@ enum { GOALS_MAX = 2 * CUT_AXES, SEARCH_STATES_MAX = 1000000 };
 struct search {
 	/* Set by the caller. */
 	struct evaluator *evaluator;
-	struct cutting *cutting;   /* what tactics have cut; searches leave it so */
+	struct cutting *cutting; /* what tactics have cut; one search at a time, and leaves it so */
 	double memory_limit_bytes; /* 0: none */
 	int64_t budget;            /* evaluations; 0: as many as it takes */
 	uint64_t rng_seed;
@@ -90,8 +90,10 @@ struct search {
 	bool cuts_complete;     /* those, at least, that cuts alone lead to */
 	/* Private to search.c, mcts.c, structure.c, exhaust.c, whole.c. */
 	struct arena *arena;
-	struct keys *state; /* numbers of states, by both hashes of the cutting */
-	struct keys *seen;  /* those that were evaluated */
+	struct keys *state;       /* numbers of states, by those of all their parts */
+	struct keys *part;        /* numbers of parts, by their cutting_key() */
+	int32_t nparts, *part_of; /* [nparts] the number of each as it was seen last */
+	struct keys *seen;        /* those that were evaluated */
 	struct lowered_cuts lowered;   /* of actions on sums */
 	LIST(struct evaluation) known; /* of these */
 	struct actions path;
