@@ -76,7 +76,9 @@ bool search_keep_whole(struct search *s, struct actions *others)
 		if (search_compare_best(s, &e, &start) < 0)
 			*list_add(&better, NULL) = (struct kept){whole.at.at[i], e, i};
 	}
-	qsort_r(better.at, (size_t)better.n, sizeof(*better.at), compare_kept, s);
+	if (better.n)
+		qsort_r(better.at, (size_t)better.n, sizeof(*better.at), compare_kept,
+		        s);
 	others->at.n = 0;
 	for (int64_t i = 1; i < better.n; i++)
 		*list_add(&others->at, s->arena) = better.at[i].action;
