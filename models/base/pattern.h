@@ -25,7 +25,7 @@ enum { PATTERN_MOST = 1000 };
 enum status pattern_compile(regex_t *out, const char *text, struct where at,
                             struct error *e);
 
-/* Returns whether it matches some part of a name of so many bytes. */
+/* Returns whether it matches some part of a name of so many bytes, in a text that ends with a NUL. */
 bool pattern_matches(const regex_t *re, const char *name, size_t length);
 
 #endif
