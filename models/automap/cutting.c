@@ -1,7 +1,6 @@
 #include "automap/cutting.h"
 
 #include "base/assert.h"
-#include "base/hash.h"
 
 #include <string.h>
 
@@ -20,96 +19,92 @@ void cutting_start(struct cutting *out, struct arena *a, const struct graph *g,
 	out->value = arena_alloc(a, (size_t)g->value.n + 1, sizeof(*out->value));
 	out->op = arena_alloc(a, (size_t)g->op.n + 1, sizeof(*out->op));
 	out->atomic = arena_alloc(a, (size_t)g->value.n + 1, sizeof(*out->atomic));
+	out->changed = arena_alloc(a, (size_t)cutting_parts(out) + 1, sizeof(bool));
 	out->queued = arena_alloc(a, (size_t)g->op.n + 1, sizeof(*out->queued));
 }
 
-static uint64_t hash_of(int kind, int32_t number, int axis, int at, int before)
+struct cuts cuts_sorted(const struct cuts *c)
 {
-	return hash_word((uint64_t)number << 32 ^ (uint64_t)(at + 1) << 12 ^
-	                 (uint64_t)before << 8 ^ (uint64_t)axis << 4 ^ (uint64_t)kind ^
-	                 0x5bd1e99500000000u);
+	struct cuts s = *c;
+
+	for (int i = 1; i < s.n; i++)
+		for (int j = i; j > 0 && s.at[j] < s.at[j - 1]; j--) {
+			uint8_t axis = s.axis[j];
+			int16_t at = s.at[j];
+
+			s.axis[j] = s.axis[j - 1];
+			s.at[j] = s.at[j - 1];
+			s.axis[j - 1] = axis;
+			s.at[j - 1] = at;
+		}
+	return s;
 }
 
-/* Notes one more axis of a value or an op; the hash tells the order at a place. */
+/* --- parts ------------------------------------------------------------------------ */
+
+static int32_t count(const struct cutting *c)
+{
+	return (int32_t)(c->graph->value.n + c->graph->op.n);
+}
+
+int32_t cutting_parts(const struct cutting *c)
+{
+	return (count(c) + CUT_PART - 1) / CUT_PART;
+}
+
+static void change_part(struct cutting *c, int kind, int32_t number)
+{
+	int32_t at = kind == DID_OP ? (int32_t)c->graph->value.n + number : number;
+
+	c->changed[at / CUT_PART] = true;
+}
+
+size_t cutting_key(uint8_t *out, const struct cutting *c, int32_t part)
+{
+	int32_t values = (int32_t)c->graph->value.n, first = part * CUT_PART;
+	int32_t end = first + CUT_PART < count(c) ? first + CUT_PART : count(c);
+	uint8_t *at = out;
+
+	for (int32_t i = first; i < end; i++) {
+		const struct cuts *own = i < values ? &c->value[i] : &c->op[i - values];
+		struct cuts sorted;
+
+		*at++ = own->n;
+		*at++ = i < values ? c->atomic[i] : 0;
+		if (!own->n)
+			continue;
+		if (own->n > 1) {
+			sorted = cuts_sorted(own);
+			own = &sorted;
+		}
+		/* All of them, which is quicker; what is behind the n-th is written over. */
+		memcpy(at, own->axis, sizeof(own->axis));
+		at += own->n;
+		memcpy(at, own->at, sizeof(own->at));
+		at += own->n * sizeof(*own->at);
+	}
+	return (size_t)(at - out);
+}
+
+/* --- the trail -------------------------------------------------------------------- */
+
+/* Notes one more axis of a value or an op. */
 static void note(struct cutting *c, int kind, int32_t number, struct cuts *cuts,
                  int axis, int at)
 {
-	int before = 0;
-
-	for (int i = 0; i < cuts->n; i++)
-		before += cuts->at[i] == at;
-	c->hash ^= hash_of(kind, number, axis, at, before);
+	change_part(c, kind, number);
 	cuts_add(cuts, axis, at);
 	*list_add(&c->trail, c->arena) = number * DID_KINDS + kind;
 }
 
 static void take_back(struct cutting *c, int kind, int32_t number, struct cuts *cuts)
 {
-	int last = --cuts->n, before = 0;
+	int last = --cuts->n;
 
-	for (int i = 0; i < last; i++)
-		before += cuts->at[i] == cuts->at[last];
-	c->hash ^= hash_of(kind, number, cuts->axis[last], cuts->at[last], before);
+	change_part(c, kind, number);
 	cuts->mask &= (uint8_t) ~(1 << cuts->axis[last]);
-}
-
-/* A value or an op: how much higher its number is, its axes, and the place of each. */
-enum { KEY_FAR = 255, KEY_ATOMIC = 1 << CUT_AXES, KEY_MOST = 5 + 2 + 3 * CUT_AXES };
-
-/* Writes a number of at most 4 bytes, small ones as one. */
-static uint8_t *write_number(uint8_t *out, uint32_t number, size_t bytes)
-{
-	if (number < KEY_FAR) {
-		*out = (uint8_t)number;
-		return out + 1;
-	}
-	*out++ = KEY_FAR;
-	for (size_t i = 0; i < bytes; i++)
-		*out++ = (uint8_t)(number >> 8 * i);
-	return out;
-}
-
-static uint8_t *write_cuts(uint8_t *out, int32_t higher, const struct cuts *cuts,
-                           uint8_t atomic)
-{
-	out = write_number(out, (uint32_t)higher, 4);
-	*out++ = (uint8_t)(cuts->mask | (atomic ? KEY_ATOMIC : 0));
-	if (atomic)
-		*out++ = atomic;
-	for (int axis = 0; cuts->mask >> axis; axis++) {
-		int at = cuts_at(cuts, axis), before = 0;
-
-		if (at < 0)
-			continue;
-		for (int i = 0; cuts->axis[i] != axis; i++)
-			before += cuts->at[i] == at;
-		out = write_number(out, (uint32_t)(at * CUT_AXES + before), 2);
-	}
-	return out;
-}
-
-size_t cutting_key(uint8_t *out, const struct cutting *c)
-{
-	int32_t values = (int32_t)c->graph->value.n, ops = (int32_t)c->graph->op.n;
-	int32_t last = 0;
-	uint8_t *end = out;
-
-	for (int32_t i = 0; i < values; i++)
-		if (c->value[i].mask || c->atomic[i]) {
-			end = write_cuts(end, i - last, &c->value[i], c->atomic[i]);
-			last = i;
-		}
-	for (int32_t i = 0; i < ops; i++)
-		if (c->op[i].mask) {
-			end = write_cuts(end, values + i - last, &c->op[i], 0);
-			last = values + i;
-		}
-	return (size_t)(end - out);
-}
-
-size_t cutting_key_most(const struct cutting *c)
-{
-	return (size_t)(c->graph->value.n + c->graph->op.n) * KEY_MOST;
+	cuts->axis[last] = 0;
+	cuts->at[last] = 0;
 }
 
 void cutting_undo(struct cutting *c, int64_t mark)
@@ -135,7 +130,7 @@ void cutting_undo(struct cutting *c, int64_t mark)
 			axis = number % CUT_AXES;
 			number /= CUT_AXES;
 			c->atomic[number] &= (uint8_t) ~(1 << axis);
-			c->hash ^= hash_of(DID_ATOMIC, number, axis, 0, 0);
+			change_part(c, DID_ATOMIC, number);
 		}
 	}
 }
@@ -173,8 +168,8 @@ bool cutting_may(const struct cutting *c, int32_t value, int32_t dim, int axis)
 	const struct graph_value *v = &c->graph->value.at[value];
 	int64_t shards;
 
-	if (v->constant || dim >= v->type->rank || c->value[value].mask >> axis & 1 ||
-	    c->atomic[value] >> axis & 1)
+	if ((c->value[value].mask | c->atomic[value]) >> axis & 1 || v->constant ||
+	    dim >= v->type->rank)
 		return false;
 	shards = cuts_shards(&c->value[value], c->size, dim) * c->size[axis];
 	return v->type->dim[dim] % shards == 0;
@@ -182,20 +177,18 @@ bool cutting_may(const struct cutting *c, int32_t value, int32_t dim, int axis)
 
 bool cutting_cut(struct cutting *c, int32_t value, int32_t dim, int axis)
 {
-	const struct graph_value *v = &c->graph->value.at[value];
+	int32_t v = value;
+	bool any = false;
 
-	if (!cutting_may(c, value, dim, axis))
-		return false;
-	note(c, DID_VALUE, value, &c->value[value], axis, dim);
-	enqueue_around(c, value);
-	for (int32_t other = v->alike; other != value;
-	     other = c->graph->value.at[other].alike) {
-		if (!cutting_may(c, other, dim, axis))
-			continue;
-		note(c, DID_VALUE, other, &c->value[other], axis, dim);
-		enqueue_around(c, other);
-	}
-	return true;
+	do {
+		if (cutting_may(c, v, dim, axis)) {
+			note(c, DID_VALUE, v, &c->value[v], axis, dim);
+			enqueue_around(c, v);
+			any = true;
+		}
+		v = c->graph->value.at[v].alike;
+	} while (any && v != value);
+	return any;
 }
 
 void cutting_atomic(struct cutting *c, int32_t value, int axis)
@@ -203,7 +196,7 @@ void cutting_atomic(struct cutting *c, int32_t value, int axis)
 	if (c->atomic[value] >> axis & 1)
 		return;
 	c->atomic[value] |= (uint8_t)(1 << axis);
-	c->hash ^= hash_of(DID_ATOMIC, value, axis, 0, 0);
+	change_part(c, DID_ATOMIC, value);
 	*list_add(&c->trail, c->arena) =
 		(value * CUT_AXES + axis) * DID_KINDS + DID_ATOMIC;
 }
@@ -279,8 +272,7 @@ static int32_t candidate(const struct cutting *c, int32_t op, int axis, bool fir
 
 	for (int32_t t = 0; t < o->nin + o->nout; t++) {
 		int32_t value = g->tensor.at[o->first_tensor + t].value, f;
-		int dim = g->value.at[value].constant ? -1
-		                                      : cuts_at(&c->value[value], axis);
+		int dim = cuts_at(&c->value[value], axis);
 
 		if (dim < 0)
 			continue;
@@ -306,24 +298,27 @@ static void take(struct cutting *c, int32_t op, int32_t f, int axis)
 	note(c, DID_OP, op, &c->op[op], axis, f);
 	for (int32_t i = 0; i < factor->nuses; i++) {
 		const struct factor_use *u = &g->use.at[factor->first_use + i];
+		int32_t value = g->tensor.at[o->first_tensor + u->tensor].value;
 
-		cutting_cut(c, g->tensor.at[o->first_tensor + u->tensor].value, u->dim,
-		            axis);
+		if (!(c->value[value].mask >> axis & 1))
+			cutting_cut(c, value, u->dim, axis);
 	}
 }
 
 static void visit(struct cutting *c, int32_t op)
 {
 	const struct graph_op *o = &c->graph->op.at[op];
+	const struct graph_tensor *t = &c->graph->tensor.at[o->first_tensor];
+	unsigned axes = 0;
 
 	if (!o->nfactors)
 		return;
-	for (int axis = 0; axis < c->naxes; axis++) {
-		int32_t f;
+	for (int32_t i = 0; i < o->nin + o->nout; i++)
+		axes |= c->value[t[i].value].mask;
+	axes &= ~(unsigned)c->op[op].mask;
+	for (int axis = 0; axes >> axis; axis++) {
+		int32_t f = axes >> axis & 1 ? candidate(c, op, axis, false) : -1;
 
-		if (c->op[op].mask >> axis & 1)
-			continue;
-		f = candidate(c, op, axis, false);
 		if (f >= 0)
 			take(c, op, f, axis);
 	}

@@ -19,9 +19,13 @@
 
 #include "automap/graph.h"
 
-enum { CUT_AXES = 6 };
+/* Values, and ops behind them, are told apart in parts of so many. */
+enum { CUT_AXES = 6, CUT_PART = 32, CUT_KEY_MOST = CUT_PART * (2 + 3 * CUT_AXES) };
 
-/* Axes in the order of their arrival, each with a dimension, or of an op a factor. */
+/*
+ * Axes in the order of their arrival, each with a dimension, or of an op a factor. What is behind the
+ * n-th is 0, so that equal cuts are equal byte by byte.
+ */
 struct cuts {
 	uint8_t n, mask;
 	uint8_t axis[CUT_AXES];
@@ -35,7 +39,7 @@ struct cutting {
 	int32_t size[CUT_AXES];
 	struct cuts *value, *op;
 	uint8_t *atomic; /* [values] axes on which it is not cut */
-	uint64_t hash;   /* of what cutting_key() writes */
+	bool *changed; /* [cutting_parts()] it may have, since somebody set it to false */
 	/* Along which dimension sums over an axis are scattered; -1: they are not. */
 	int8_t sums[CUT_AXES];
 	uint8_t experts;     /* axes over which rows go to experts and back */
@@ -76,12 +80,14 @@ void cutting_settle(struct cutting *c, int axis);
  */
 bool cutting_group(struct cutting *c, int32_t group, int32_t dim, int axis);
 
+/* Returns how many parts there are, whose keys are what is cut and atomic. */
+int32_t cutting_parts(const struct cutting *c);
+
 /*
- * Writes what is cut and atomic, the same bytes for the same state however it was come to,
- * and returns their number, at most cutting_key_most().
+ * Writes the key of a part, the same bytes for the same cuts however they were come to, and
+ * returns their number, at most CUT_KEY_MOST.
  */
-size_t cutting_key(uint8_t *out, const struct cutting *c);
-size_t cutting_key_most(const struct cutting *c);
+size_t cutting_key(uint8_t *out, const struct cutting *c, int32_t part);
 
 /* Takes back all that was done since the trail was so long. */
 static inline int64_t cutting_mark(const struct cutting *c)
@@ -124,6 +130,14 @@ static inline int64_t cuts_all(const struct cuts *c, const int32_t *size)
 		n *= size[c->axis[i]];
 	return n;
 }
+
+static inline bool cuts_equal(const struct cuts *a, const struct cuts *b)
+{
+	return !memcmp(a, b, sizeof(*a));
+}
+
+/* Sorts by dimension, so that equal forms are equal field by field. */
+struct cuts cuts_sorted(const struct cuts *c);
 
 static inline void cuts_add(struct cuts *c, int axis, int at)
 {

@@ -41,21 +41,56 @@ int count_of(enum op op)
 	}
 }
 
+/* For each op the kernels that read or write as it runs. */
+static void list_kernels(struct evaluator *e, struct arena *a)
+{
+	const struct graph *g = e->graph;
+	int32_t *last = arena_alloc(a, (size_t)g->op.n + 1, sizeof(*last)), at = 0;
+
+	e->first_kernel = arena_alloc(a, (size_t)g->op.n + 2, sizeof(int32_t));
+	e->kernel =
+		arena_alloc(a, (size_t)(g->kernel.n + g->leaf.n) + 1, sizeof(int32_t));
+	for (int64_t i = 0; i < g->kernel.n; i++)
+		e->first_kernel[g->kernel.at[i].op]++;
+	for (int64_t i = 0; i < g->leaf.n; i++)
+		e->first_kernel[g->leaf.at[i].op]++;
+	for (int64_t i = 0; i <= g->op.n; i++) {
+		int32_t n = e->first_kernel[i];
+
+		last[i] = e->first_kernel[i] = at;
+		at += n;
+	}
+	for (int32_t i = 0; i < g->kernel.n; i++) {
+		const struct graph_kernel *k = &g->kernel.at[i];
+
+		e->kernel[last[k->op]++] = i;
+		for (int32_t n = 0; n < k->nleaves; n++)
+			e->kernel[last[g->leaf.at[k->first_leaf + n].op]++] = i;
+	}
+}
+
 void evaluator_start(struct evaluator *out, struct arena *a, const struct graph *g,
                      const struct cut_prices *tariff)
 {
+	size_t values = (size_t)g->value.n + 1, ops = (size_t)g->op.n + 1;
+
 	*out = (struct evaluator){.graph = g, .tariff = tariff};
 	lower_start(&out->lowered, a, g);
-	out->alloc = arena_alloc(a, (size_t)g->op.n + 1, sizeof(*out->alloc));
-	out->release = arena_alloc(a, (size_t)g->op.n + 1, sizeof(*out->release));
-	out->times = arena_alloc(a, (size_t)g->op.n + 1, sizeof(*out->times));
-	out->gradient = arena_alloc(a, (size_t)g->value.n + 1, sizeof(*out->gradient));
-	out->again = arena_alloc(a, (size_t)g->value.n + 1, sizeof(*out->again));
-	out->op_s = arena_alloc(a, (size_t)g->op.n + 1, sizeof(*out->op_s));
-	out->last_forward =
-		arena_alloc(a, (size_t)g->value.n + 1, sizeof(*out->last_forward));
-	for (int64_t v = 0; v < g->value.n; v++)
+	out->alloc = arena_alloc(a, ops, sizeof(*out->alloc));
+	out->release = arena_alloc(a, ops, sizeof(*out->release));
+	out->times = arena_alloc(a, ops, sizeof(*out->times));
+	out->gradient = arena_alloc(a, values, sizeof(*out->gradient));
+	out->again = arena_alloc(a, values, sizeof(*out->again));
+	out->last_forward = arena_alloc(a, values, sizeof(*out->last_forward));
+	out->cost = arena_alloc(a, (size_t)out->lowered.nslots, sizeof(*out->cost));
+	out->held_bytes = arena_alloc(a, values, sizeof(*out->held_bytes));
+	out->kernel_s = arena_alloc(a, (size_t)g->kernel.n + 1, sizeof(*out->kernel_s));
+	out->stale = arena_alloc(a, (size_t)g->kernel.n + 1, sizeof(*out->stale));
+	list_kernels(out, a);
+	for (int64_t v = 0; v < g->value.n; v++) {
 		out->gradient[v] = is_gradient(g, &g->value.at[v]);
+		out->held_bytes[v] = g->value.at[v].bytes;
+	}
 	evaluator_repeat(out, a, 1, false);
 }
 
@@ -123,6 +158,7 @@ void evaluator_repeat(struct evaluator *e, struct arena *a, double micro_batches
 		find_again(e);
 	else
 		memset(e->again, -1, (size_t)g->value.n * sizeof(*e->again));
+	memset(e->stale, true, (size_t)g->kernel.n * sizeof(*e->stale));
 }
 
 /* How often a step is taken in all. */
@@ -156,6 +192,73 @@ static bool unpacks(const struct graph_value *v, const struct cuts *from,
 	return false;
 }
 
+/* One collective of a step, or a slice. */
+static struct reshard_part part_alone(const struct evaluator *e, const struct cutting *c,
+                                      const struct transfer_step *s,
+                                      const struct hop *hop)
+{
+	const struct graph_value *v = &c->graph->value.at[s->value];
+	const struct collective_ask ask = {
+		.op = hop->op,
+		.from = hop->from,
+		.to = hop->to,
+		.axes = s->axes,
+		.bytes = v->bytes / (double)cuts_all(&hop->from, c->size),
+		.unpack = hop->op == OP_ALL_GATHER &&
+	                  unpacks(v, &hop->from, &hop->to, c->size)};
+
+	return (struct reshard_part){
+		hop->op, ask.bytes,
+		e->tariff ? e->tariff->collective(e->tariff->self, &ask) : 0};
+}
+
+/* What a step takes each time, as it is planned, or where nobody plans it hop by hop. */
+static void find_cost(struct evaluator *e, const struct cutting *c,
+                      const struct transfer_step *s, struct transfer_cost *out)
+{
+	const struct cut_prices *t = e->tariff;
+	const struct planned_reshard *planned = NULL;
+	struct hop hop[HOPS_MAX] = {{s->op, s->from, s->to}};
+	int n = s->op == OP_EXCHANGE ? reshard_hops(hop, &s->from, &s->to) : 1;
+
+	if (n > 1 && t && t->reshard)
+		planned = t->reshard(t->self, e->graph->value.at[s->value].type,
+		                     &s->from, &s->to);
+	if (planned) {
+		out->of = *planned;
+		return;
+	}
+	if (n > out->room) {
+		out->own = arena_alloc(e->lowered.arena, (size_t)n, sizeof(*out->own));
+		out->room = n;
+	}
+	out->of = (struct planned_reshard){n, out->own};
+	for (int k = 0; k < n; k++)
+		out->own[k] = part_alone(e, c, s, &hop[k]);
+}
+
+/* What differs from the last evaluation. */
+static void find_costs(struct evaluator *e, const struct cutting *c)
+{
+	const struct lowered_cuts *l = &e->lowered;
+
+	for (int64_t i = 0; i < l->changed_value.n; i++) {
+		int32_t v = l->changed_value.at[i];
+		const struct graph_value *value = &e->graph->value.at[v];
+		const struct cuts *as = value->op < 0 ? &c->value[v] : &l->made[v];
+
+		e->held_bytes[v] = value->bytes / (double)cuts_all(as, c->size);
+		for (int32_t k = l->first_slot[v]; k >= 0; k = l->next[k])
+			find_cost(e, c, &l->in_slot[k], &e->cost[k]);
+	}
+	for (int64_t i = 0; i < l->changed_op.n; i++) {
+		int32_t op = l->changed_op.at[i];
+
+		for (int32_t k = e->first_kernel[op]; k < e->first_kernel[op + 1]; k++)
+			e->stale[e->kernel[k]] = true;
+	}
+}
+
 static void add_part(struct evaluator *e, int32_t step, struct reshard_part part,
                      struct evaluation *out)
 {
@@ -168,51 +271,6 @@ static void add_part(struct evaluator *e, int32_t step, struct reshard_part part
 		return;
 	out->count[count] += times;
 	out->bytes[count] += times * part.bytes;
-}
-
-static void add_hop(struct evaluator *e, const struct cutting *c, int32_t step,
-                    const struct hop *hop, struct evaluation *out)
-{
-	const struct transfer_step *s = &e->lowered.step.at[step];
-	const struct graph_value *v = &c->graph->value.at[s->value];
-	struct collective_ask ask = {
-		.op = hop->op, .from = hop->from, .to = hop->to, .axes = s->axes};
-	double seconds = 0;
-
-	ask.bytes = v->bytes / (double)cuts_all(&hop->from, c->size);
-	ask.unpack =
-		hop->op == OP_ALL_GATHER && unpacks(v, &hop->from, &hop->to, c->size);
-	if (e->tariff)
-		seconds = e->tariff->collective(e->tariff->self, &ask);
-	add_part(e, step, (struct reshard_part){hop->op, ask.bytes, seconds}, out);
-}
-
-/* Adds a change of layout as it is planned; false where nobody plans it. */
-static bool add_planned(struct evaluator *e, int32_t step, struct evaluation *out)
-{
-	const struct transfer_step *s = &e->lowered.step.at[step];
-	const struct cut_prices *t = e->tariff;
-	const struct planned_reshard *cost =
-		t && t->reshard ? t->reshard(t->self, e->graph->value.at[s->value].type,
-	                                     &s->from, &s->to)
-				: NULL;
-
-	for (int k = 0; cost && k < cost->n; k++)
-		add_part(e, step, cost->part[k], out);
-	return cost;
-}
-
-static void add_transfer(struct evaluator *e, const struct cutting *c, int32_t step,
-                         struct evaluation *out)
-{
-	const struct transfer_step *s = &e->lowered.step.at[step];
-	struct hop hop[HOPS_MAX] = {{s->op, s->from, s->to}};
-	int n = s->op == OP_EXCHANGE ? reshard_hops(hop, &s->from, &s->to) : 1;
-
-	if (n > 1 && add_planned(e, step, out))
-		return;
-	for (int k = 0; k < n; k++)
-		add_hop(e, c, step, &hop[k], out);
 }
 
 /* Adds up the seconds of the parts of a change from the first one on; returns them. */
@@ -245,14 +303,15 @@ static double add_seconds(struct evaluator *e, int64_t first, struct evaluation 
 	return sum;
 }
 
-static void add_steps(struct evaluator *e, const struct cutting *c,
-                      struct evaluation *out)
+static void add_steps(struct evaluator *e, struct evaluation *out)
 {
 	e->moved.n = e->moved_s.n = 0;
 	for (int32_t i = 0; i < e->lowered.step.n; i++) {
+		const struct planned_reshard *cost = &e->cost[e->lowered.slot.at[i]].of;
 		int64_t first = e->moved.n;
 
-		add_transfer(e, c, i, out);
+		for (int k = 0; k < cost->n; k++)
+			add_part(e, i, cost->part[k], out);
 		*list_add(&e->moved_s, e->lowered.arena) = add_seconds(e, first, out);
 	}
 }
@@ -335,19 +394,21 @@ static void add_kernels(struct evaluator *e, const struct cutting *c,
 {
 	const struct graph *g = c->graph;
 
-	memset(e->op_s, 0, (size_t)g->op.n * sizeof(*e->op_s));
 	for (int64_t i = 0; i < g->kernel.n; i++) {
-		struct compute_ask ask = evaluated_kernel(e, c, &g->kernel.at[i]);
-		int32_t op = g->kernel.at[i].op;
-		double s = e->tariff->kernel(e->tariff->self, &ask);
+		const struct graph_op *o = &g->op.at[g->kernel.at[i].op];
 
-		if (s < 0) {
-			out->unknown = true;
-			continue;
+		if (e->stale[i]) {
+			struct compute_ask ask =
+				evaluated_kernel(e, c, &g->kernel.at[i]);
+
+			e->kernel_s[i] = e->tariff->kernel(e->tariff->self, &ask) *
+			                 (o->times * e->times[g->kernel.at[i].op]);
+			e->stale[i] = false;
 		}
-		s *= g->op.at[op].times * e->times[op];
-		e->op_s[op] += s;
-		out->compute_s += s * g->op.at[op].weight;
+		if (e->kernel_s[i] < 0)
+			out->unknown = true;
+		else
+			out->compute_s += e->kernel_s[i] * o->weight;
 	}
 }
 
@@ -386,7 +447,7 @@ static void note_made(struct evaluator *e, int32_t value, double bytes,
 static void note_live(struct evaluator *e, const struct cutting *c,
                       struct evaluation *out)
 {
-	const struct graph *g = c->graph;
+	const struct graph *g = e->graph;
 
 	memset(e->alloc, 0, (size_t)g->op.n * sizeof(*e->alloc));
 	memset(e->release, 0, (size_t)g->op.n * sizeof(*e->release));
@@ -395,13 +456,9 @@ static void note_live(struct evaluator *e, const struct cutting *c,
 		const struct graph_value *v = &g->value.at[i];
 
 		if (v->op < 0)
-			out->params_bytes += v->weight * v->bytes /
-			                     (double)cuts_all(&c->value[i], c->size);
+			out->params_bytes += v->weight * e->held_bytes[i];
 		else if (v->in_memory && v->becomes < 0 && !v->constant)
-			note_made(e, i,
-			          v->bytes / (double)cuts_all(&e->lowered.made[i],
-			                                      c->size),
-			          out);
+			note_made(e, i, e->held_bytes[i], out);
 	}
 	for (int64_t i = 0; i < e->lowered.step.n; i++) {
 		const struct transfer_step *s = &e->lowered.step.at[i];
@@ -455,9 +512,9 @@ struct evaluation evaluate(struct evaluator *e, const struct cutting *c)
 {
 	struct evaluation out = {0};
 
-	e->evaluations++;
 	lower_cuts(&e->lowered, c);
-	add_steps(e, c, &out);
+	find_costs(e, c);
+	add_steps(e, &out);
 	if (e->tariff)
 		add_kernels(e, c, &out);
 	out.step_s = out.compute_s + out.communication_s;

@@ -81,11 +81,24 @@ struct evaluation {
 	double params_bytes, peak_bytes;
 };
 
+/* What a step of a set of cuts takes. */
+struct transfer_cost {
+	struct planned_reshard of;
+	struct reshard_part *own; /* where nobody planned it: its parts */
+	int room;
+};
+
 struct evaluator {
 	const struct graph *graph;
 	const struct cut_prices *tariff; /* NULL: counts and memory alone */
 	struct lowered_cuts lowered;
-	double *alloc, *release; /* [ops] */
+	/* What is known until the cuts change that it hangs on. */
+	struct transfer_cost *cost;     /* by the slots of steps */
+	double *held_bytes;             /* [values] */
+	double *kernel_s;               /* [kernels] of one layer; < 0: not known */
+	bool *stale;                    /* [kernels] it is not known yet */
+	int32_t *first_kernel, *kernel; /* [ops + 1], kernels that run as the op does */
+	double *alloc, *release;        /* [ops] */
 	/* Of evaluator_repeat(). */
 	double micro_batches; /* 1: an update behind every pass */
 	double *times;  /* [ops] how often one runs in a step; without the weight */
@@ -97,11 +110,9 @@ struct evaluator {
 	/* Of evaluator_overlap(). */
 	bool overlap;
 	int32_t *next_instance; /* [values] of the first layer: the second's; -1: it has none */
-	double *op_s;           /* [ops] of its kernels in one layer */
 	/* Of what was evaluated last. */
 	LIST(struct moved) moved;
 	LIST(double) moved_s; /* of each of lowered.step, in all */
-	int64_t evaluations;
 };
 
 /* All is the arena's; the graph and the tariff are borrowed. */

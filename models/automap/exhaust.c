@@ -41,7 +41,7 @@ static bool visit(struct search *s, struct sets *k)
 	for (int64_t i = 0; i < next.at.n && all; i++) {
 		bool fresh = false;
 
-		if (s->states >= SEARCH_STATES_MAX || search_spent(s)) {
+		if (s->evaluations >= SEARCH_STATES_MAX || search_spent(s)) {
 			all = false;
 			break;
 		}
@@ -125,18 +125,19 @@ bool search_all(struct search *s, int64_t most)
 {
 	struct sets k = {.s = s, .seen.arena = s->arena};
 	int64_t mark = cutting_mark(s->cutting);
+	struct actions others = {0};
 	bool few = s->whole && list_values(&k);
 
 	s->cuts_complete = visit(s, few ? &k : NULL);
 	action_undo(s, mark, 0);
-	allow(&k, ~UINT64_C(0), s->states, most);
+	allow(&k, ~UINT64_C(0), s->evaluations, most);
 	s->complete = s->cuts_complete && (!s->whole || (few && k.allowed));
 	if (!k.allowed)
-		allow(&k, arguments_of(&k), s->states, most);
+		allow(&k, arguments_of(&k), s->evaluations, most);
 	if (s->cuts_complete && few && k.allowed)
 		s->complete &= visit_more(&k, 0);
 	action_undo(s, mark, 0);
-	while (s->whole && !s->complete && search_keep_whole(s))
+	while (s->whole && !s->complete && search_keep_whole(s, &others))
 		continue;
 	return s->complete;
 }

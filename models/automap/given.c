@@ -42,11 +42,11 @@ int given_cut(struct cutting *c, const struct shardings *s, const int *axis, int
 			                        .param.at[g->value.at[v].argument]]);
 	for (int64_t i = 0; i < g->op.n; i++) {
 		const struct graph_op *o = &g->op.at[i];
-		const struct instruction *op = &p->op.at[g->flat->step.at[o->step].op];
+		int32_t first = graph_instruction(g, o)->first_value;
 
 		for (int32_t t = 0; t < o->nout; t++)
 			cut_value(&k, g->tensor.at[o->first_tensor + o->nin + t].value,
-			          s->of[op->first_value + t]);
+			          s->of[first + t]);
 	}
 	for (int32_t i = 0; i < g->flat->result.n; i++)
 		cut_value(&k, g->value_of[g->repeats->stands[g->flat->result.at[i]]],

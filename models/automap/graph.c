@@ -136,7 +136,6 @@ static void add_op(struct graph_build *b, int32_t step)
 	                       .nout = s->nout,
 	                       .phase = phase_of(op),
 	                       .linear = is_linear(b->p, op),
-	                       .adds = op->code == HLO_ADD || op->code == HLO_SUBTRACT,
 	                       .weight = b->r.step_weight[step],
 	                       .times = s->times};
 	for (int32_t i = 0; i < s->nin; i++)
@@ -212,9 +211,7 @@ static void place_donor(struct graph_build *b, int32_t parameter)
 		const struct graph_value *of = &g->value.at[v];
 
 		if (of->op >= 0 && of->becomes < 0 && of->type->dtype == type->dtype &&
-		    of->type->rank == type->rank &&
-		    !memcmp(of->type->dim, type->dim,
-		            (size_t)type->rank * sizeof(*type->dim)))
+		    same_dims(of->type, type))
 			put_in_place(g, argument, v);
 	}
 }

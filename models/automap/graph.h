@@ -14,7 +14,10 @@
 #define SHARDSIM_AUTOMAP_GRAPH_H
 
 #include "automap/repeat.h"
+#include "base/pattern.h"
 #include "cost/compute.h"
+
+#include <string.h>
 
 enum phase { PHASE_FORWARD, PHASE_BACKWARD, PHASE_UPDATE, PHASES };
 
@@ -47,7 +50,6 @@ struct graph_op {
 	int32_t first_factor, nfactors;
 	enum phase phase;
 	bool linear; /* partial sums may stay partial through it */
-	bool adds;   /* of several operands, which must all be partial then */
 	double weight;
 	double times; /* trips of the loops around it */
 };
@@ -162,6 +164,22 @@ enum status graph_weights(struct graph *g, struct arena *a, const char *const *r
 
 /* Returns the name of an argument of a program: what its source calls it, else its own. */
 struct span argument_name(const struct program *p, int32_t argument);
+
+/* Returns whether the name of a group's first argument matches. */
+bool group_matches(const struct graph *g, int64_t group, const regex_t *re);
+
+/* Returns the instruction of the program that an op is. */
+static inline const struct instruction *graph_instruction(const struct graph *g,
+                                                          const struct graph_op *o)
+{
+	return &g->program->op.at[g->flat->step.at[o->step].op];
+}
+
+static inline bool same_dims(const struct value_type *a, const struct value_type *b)
+{
+	return a->rank == b->rank &&
+	       !memcmp(a->dim, b->dim, (size_t)a->rank * sizeof(*a->dim));
+}
 
 /* Returns the dimension d of tensor t (an index into graph->tensor). */
 static inline const struct graph_dim *graph_dim_of(const struct graph *g,

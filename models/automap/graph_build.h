@@ -5,8 +5,6 @@
 #include "automap/graph.h"
 #include "program/rules.h"
 
-#include <regex.h>
-
 struct graph_build {
 	struct graph *g;
 	struct arena *a;
@@ -29,8 +27,12 @@ enum status graph_groups(struct graph_build *b, const char *const *like, int nli
 /* Says what role each group has, and which rule said so. */
 void graph_roles(struct graph *g, struct arena *a);
 
-/* Compiles an option's regular expression. */
-enum status graph_regex(regex_t *out, const char *option, const char *text,
-                        struct error *e);
+/*
+ * Marks those of n arguments (NULL: the first n) whose names an option's regular expression matches;
+ * it is an error if there are none.
+ */
+enum status graph_matches(bool *out, const struct program *p, const int32_t *argument,
+                          int64_t n, const char *option, const char *text,
+                          struct error *e);
 
 #endif

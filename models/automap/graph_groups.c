@@ -5,64 +5,44 @@
 #include <string.h>
 
 /* The name with runs of digits as `*` where there are several arguments. */
-static const char *group_name(struct graph_build *b, const char *name, bool several)
+static const char *group_name(struct arena *a, struct span name, bool several)
 {
+	const char *end = name.at + name.length;
 	struct text out = {0};
 
-	for (const char *p = name; *p; p++) {
+	for (const char *p = name.at; p < end; p++) {
 		if (!several || !isdigit((unsigned char)*p) ||
-		    (p > name && isalpha((unsigned char)p[-1]))) {
+		    (p > name.at && isalpha((unsigned char)p[-1]))) {
 			text_append(&out, p, 1);
 			continue;
 		}
 		text_append(&out, "*", 1);
-		while (isdigit((unsigned char)p[1]))
+		while (p + 1 < end && isdigit((unsigned char)p[1]))
 			p++;
 	}
-	return text_take(&out, b->a);
+	return text_take(&out, a);
 }
 
-/* The number that a group has: that of the first expression that matches, else its own. */
-static enum status number_groups(struct graph_build *b, int32_t *number,
-                                 const char **name, int32_t n, const char *const *like,
-                                 int nlike, struct error *e)
+/* The number that a group has: that of the last expression that matches, else its own. */
+static enum status number_groups(struct graph_build *b, int32_t *number, int32_t n,
+                                 const char *const *like, int nlike, struct error *e)
 {
-	for (int32_t v = 0; v < n; v++) {
-		struct span s = argument_name(b->p, v);
+	bool *matches = arena_alloc(b->a, (size_t)n + 1, sizeof(*matches));
 
-		name[v] = arena_strndup(b->a, s.at, (size_t)s.length);
-		number[v] = b->r.group[v];
-	}
+	memcpy(number, b->r.group, (size_t)n * sizeof(*number));
 	for (int i = 0; i < nlike; i++) {
-		regex_t re;
-		bool found = false;
-
-		if (graph_regex(&re, "--group", like[i], e) != OK)
+		memset(matches, false, (size_t)n * sizeof(*matches));
+		if (graph_matches(matches, b->p, NULL, n, "--group", like[i], e) != OK)
 			return e->code;
 		for (int32_t v = 0; v < n; v++)
-			if (!regexec(&re, name[v], 0, NULL, 0)) {
+			if (matches[v])
 				number[v] = b->r.ngroups + i;
-				found = true;
-			}
-		regfree(&re);
-		if (!found)
-			return error_set(
-				e, E_TYPE, where_option("--group", like[i]),
-				"no argument has such a name, expected one like "
-				"%s",
-				n ? name[0] : "none, as there are none");
 	}
 	return OK;
 }
 
-static bool same_type(const struct value_type *a, const struct value_type *b)
-{
-	return a->dtype == b->dtype && a->rank == b->rank &&
-	       !memcmp(a->dim, b->dim, (size_t)a->rank * sizeof(*a->dim));
-}
-
-static void add_group(struct graph_build *b, const int32_t *number, const char **name,
-                      bool *done, int32_t first, int32_t n)
+static void add_group(struct graph_build *b, const int32_t *number, bool *done,
+                      int32_t first, int32_t n)
 {
 	struct graph *g = b->g;
 	struct graph_group *group = list_add(&g->group, b->a);
@@ -73,9 +53,10 @@ static void add_group(struct graph_build *b, const int32_t *number, const char *
 	                              .type = type};
 	for (int32_t v = first; v < n; v++) {
 		int32_t value = g->value_of[b->r.stands[v]];
+		const struct value_type *own = b->flat->value.at[v].type;
 
 		if (done[v] || number[v] != number[first] ||
-		    !same_type(type, b->flat->value.at[v].type))
+		    own->dtype != type->dtype || !same_dims(own, type))
 			continue;
 		done[v] = true;
 		*list_add(&g->argument, b->a) = v;
@@ -87,7 +68,8 @@ static void add_group(struct graph_build *b, const int32_t *number, const char *
 		*list_add(&g->member, b->a) = value;
 		group->n++;
 	}
-	group->name = group_name(b, name[first], group->narguments > 1);
+	group->name =
+		group_name(b->a, argument_name(b->p, first), group->narguments > 1);
 }
 
 enum status graph_groups(struct graph_build *b, const char *const *like, int nlike,
@@ -95,14 +77,13 @@ enum status graph_groups(struct graph_build *b, const char *const *like, int nli
 {
 	int32_t n = b->p->region.at[b->flat->region].param.n;
 	int32_t *number = arena_alloc(b->a, (size_t)n + 1, sizeof(*number));
-	const char **name = arena_alloc(b->a, (size_t)n + 1, sizeof(*name));
 	bool *done = arena_alloc(b->a, (size_t)n + 1, sizeof(*done));
 
-	if (number_groups(b, number, name, n, like, nlike, e) != OK)
+	if (number_groups(b, number, n, like, nlike, e) != OK)
 		return e->code;
 	for (int32_t v = 0; v < n; v++)
 		if (!done[v])
-			add_group(b, number, name, done, v, n);
+			add_group(b, number, done, v, n);
 	graph_roles(b->g, b->a);
 	return OK;
 }

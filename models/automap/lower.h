@@ -30,31 +30,42 @@ struct transfer_step {
 	double weight;
 };
 
+/*
+ * The steps of a set of cuts. They are found anew only where a call finds other cuts than the one
+ * before it did, so that states that differ in a few cuts cost little.
+ */
 struct lowered_cuts {
-	LIST(struct transfer_step) step;
+	LIST(struct transfer_step) step; /* in the order in which values are made */
+	LIST(int32_t) slot; /* of each step: its place, which it has in all calls */
 	/* [values] as made, after its reduction; its own cuts where it is an argument. */
 	struct cuts *made;
 	uint8_t *runs_without; /* [ops] axes that an op does not run along: its sums wait */
-	/* Working memory. */
-	uint8_t *partial, *waiting;
-	bool *reduced;
-	int32_t *first_step; /* [values] in `step`, chained by `next` */
-	LIST(int32_t) next;
+	/* What the last call found anew: ops that run otherwise, values with all their steps. */
+	LIST(int32_t) changed_op, changed_value;
+	/* Steps by their slots; those of a value are chained. */
+	struct transfer_step *in_slot; /* [slots] */
+	int32_t *first_slot, *next;    /* [values], [slots]; -1: no more */
+	/* Private to lower.c. */
 	struct arena *arena;
+	int32_t nslots;
+	bool *filled;            /* [slots] */
+	struct cuts *value, *op; /* as the last call found them */
+	bool *stale_value, *stale_op, *stale_set;
+	struct partial_sum *sum, *was; /* [values] */
+	/* [values] the set of those whose partial sums hang together; their lists. */
+	int32_t *set, *first_of, *of;
+	LIST(int32_t) stale;    /* sets that are to be found anew */
+	LIST(int32_t) in_place; /* results that take an argument's place */
 };
 
 /* Makes the room for cuts of a graph; all is the arena's. */
 void lower_start(struct lowered_cuts *out, struct arena *a, const struct graph *g);
 
-/* Finds all steps, in the order in which values are made. */
+/* Finds all steps. */
 void lower_cuts(struct lowered_cuts *l, const struct cutting *c);
 
 /* How an operand or result of an op is cut where it runs. */
 struct cuts lower_form(const struct lowered_cuts *l, const struct cutting *c,
                        int32_t op, int32_t tensor);
-
-/* Sorts by dimension, so that equal forms are equal field by field. */
-struct cuts cuts_sorted(const struct cuts *c);
-bool cuts_equal(const struct cuts *a, const struct cuts *b);
 
 #endif

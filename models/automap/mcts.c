@@ -267,8 +267,7 @@ static void keep_whole(struct search *s, struct rng *rng, int64_t until)
 	                 .whole = &whole,
 	                 .behind = &behind};
 
-	for (int64_t i = 0; i < s->actions.at.n; i++)
-		*list_add(&behind.at, s->arena) = s->actions.at.at[i];
+	actions_copy(&behind, &s->actions, s->arena);
 	search_list_cut(&whole, s);
 	if (whole.at.n)
 		run_tree(&t, s->best, until);
@@ -286,13 +285,9 @@ static void pursue_all(struct search *s, struct rng *rng, int64_t until)
 /* The values that the best state keeps whole, on their own. */
 static void apply_whole(struct search *s)
 {
-	struct actions best = {0};
-
 	for (int64_t i = 0; i < s->actions.at.n; i++)
 		if (s->actions.at.at[i].group == ACTION_WHOLE)
-			*list_add(&best.at, s->arena) = s->actions.at.at[i];
-	for (int64_t i = 0; i < best.at.n; i++)
-		action_apply(s, best.at.at[i]);
+			action_apply(s, s->actions.at.at[i]);
 }
 
 void search_mcts(struct search *s)

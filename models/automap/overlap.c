@@ -25,7 +25,7 @@ struct laid {
 	LIST(struct timeline_fact) fact;
 	LIST(uint8_t) axes; /* of a step whose waiting counts, over which it talks */
 	int32_t *at;    /* [values] the flat value that it is by now; -1: not made */
-	int32_t *moved; /* [transfer steps] what it makes; -1: not yet */
+	int32_t *moved; /* [slots of transfer steps] what it makes; -1: not yet */
 	int32_t *first_of,
 		*next; /* [ops + 1], [transfer steps] in front of each op, in order */
 };
@@ -131,7 +131,7 @@ static void add_transfer(struct laid *r, int32_t number, int32_t op)
 		counts ? axes : 0, 1);
 	add_input(r, from);
 	if (s->op == OP_EXCHANGE)
-		r->moved[number] = made;
+		r->moved[r->e->lowered.slot.at[number]] = made;
 	else
 		r->at[s->value] = made;
 }
@@ -154,22 +154,32 @@ static int32_t operand(const struct laid *r, int32_t op, int32_t tensor)
 
 	if (r->g->value.at[v].constant)
 		return -1;
-	if (l->first_step[v] < 0)
+	if (l->first_slot[v] < 0)
 		return value_here(r, v);
 	form = lower_form(l, r->c, op, tensor);
-	for (int32_t i = l->first_step[v]; i >= 0; i = l->next.at[i])
-		if (l->step.at[i].op == OP_EXCHANGE && l->step.at[i].phase == o->phase &&
-		    r->moved[i] >= 0 && cuts_equal(&l->step.at[i].to, &form))
+	for (int32_t i = l->first_slot[v]; i >= 0; i = l->next[i])
+		if (l->in_slot[i].op == OP_EXCHANGE && l->in_slot[i].phase == o->phase &&
+		    r->moved[i] >= 0 && cuts_equal(&l->in_slot[i].to, &form))
 			return r->moved[i];
 	return value_here(r, v);
 }
 
 static bool op_forms(const struct graph *g, const struct graph_op *o)
 {
-	const struct flat_step *s = &g->flat->step.at[o->step];
-	enum op_class c = opcode_class(g->program->op.at[s->op].code);
+	enum op_class c = opcode_class(graph_instruction(g, o)->code);
 
 	return c == CLASS_FREE || c == CLASS_ELEMENTWISE || c == CLASS_MOVE;
+}
+
+/* Seconds of the op's kernel in one layer. */
+static double kernel_s(const struct evaluator *e, int32_t op)
+{
+	double s = 0;
+
+	for (int32_t i = e->first_kernel[op]; i < e->first_kernel[op + 1]; i++)
+		if (e->graph->kernel.at[e->kernel[i]].op == op)
+			s = fmax(0, e->kernel_s[e->kernel[i]]);
+	return s;
 }
 
 static void add_op(struct laid *r, int32_t op)
@@ -178,7 +188,7 @@ static void add_op(struct laid *r, int32_t op)
 	int32_t made;
 
 	add_transfers(r, op, false);
-	made = add_step(r, (struct timed_step){r->e->op_s[op], -1},
+	made = add_step(r, (struct timed_step){kernel_s(r->e, op), -1},
 	                (struct timeline_fact){op_forms(r->g, o), -1, 0}, 0, o->nout);
 	for (int32_t t = 0; t < o->nin; t++)
 		add_input(r, operand(r, op, t));
@@ -219,9 +229,9 @@ static void chain_transfers(struct laid *r)
 
 	r->first_of = arena_alloc(r->a, ops, sizeof(*r->first_of));
 	r->next = arena_alloc(r->a, (size_t)l->step.n + 1, sizeof(*r->next));
-	r->moved = arena_alloc(r->a, (size_t)l->step.n + 1, sizeof(*r->moved));
+	r->moved = arena_alloc(r->a, (size_t)l->nslots, sizeof(*r->moved));
 	memset(r->first_of, -1, ops * sizeof(*r->first_of));
-	memset(r->moved, -1, ((size_t)l->step.n + 1) * sizeof(*r->moved));
+	memset(r->moved, -1, (size_t)l->nslots * sizeof(*r->moved));
 	for (int32_t i = (int32_t)l->step.n - 1; i >= 0; i--) {
 		int32_t before = l->step.at[i].before;
 		int32_t *first = &r->first_of[before < 0 ? r->g->op.n : before];

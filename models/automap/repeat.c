@@ -12,6 +12,11 @@ enum {
 	WINDOW = 6        /* steps that are compared to find distances */
 };
 
+/* Where something is in the instances of a run; run -1: in none. */
+struct spot {
+	int32_t run, instance, place;
+};
+
 struct finder {
 	struct repeats *r;
 	struct arena *a;
@@ -20,8 +25,7 @@ struct finder {
 	uint64_t *sign; /* [steps] of op and shapes */
 	int32_t *seen;  /* [flat values] when they were counted last */
 	int32_t stamp;
-	/* [arguments] where it is read first: run, instance, place; run -1: in none. */
-	int32_t *run, *instance, *place;
+	struct spot *spot; /* [flat values] of arguments: where it is read first */
 };
 
 /* --- runs ------------------------------------------------------------------------- */
@@ -193,33 +197,31 @@ static bool find_run(struct finder *k)
 
 /* --- arguments -------------------------------------------------------------------- */
 
+/* Number `number` of the operands or results of a step. */
+static struct spot spot_at(const struct finder *k, int32_t step, int32_t number)
+{
+	int32_t run = k->r->run_of[step], place = step;
+
+	if (run >= 0)
+		place = (step - k->r->run.at[run].first) % k->r->run.at[run].period;
+	return (struct spot){run, repeat_instance(k->r, step), place * 64 + number % 64};
+}
+
 static void place_arguments(struct finder *k)
 {
 	int32_t n = k->p->region.at[k->f->region].param.n;
-	size_t size = (size_t)k->f->value.n + 1;
 
-	k->run = arena_alloc(k->a, size, sizeof(*k->run));
-	k->instance = arena_alloc(k->a, size, sizeof(*k->instance));
-	k->place = arena_alloc(k->a, size, sizeof(*k->place));
-	memset(k->run, -1, size * sizeof(*k->run));
-	memset(k->place, -1, size * sizeof(*k->place));
+	k->spot = arena_alloc(k->a, (size_t)k->f->value.n + 1, sizeof(*k->spot));
+	for (int64_t v = 0; v < k->f->value.n; v++)
+		k->spot[v] = (struct spot){-1, 0, -1};
 	for (int32_t i = 0; i < k->f->step.n; i++) {
 		const struct flat_step *s = &k->f->step.at[i];
 
 		for (int32_t j = 0; j < s->nin; j++) {
 			int32_t v = k->f->in.at[s->first_in + j];
 
-			if (v >= n || k->place[v] >= 0)
-				continue;
-			k->run[v] = k->r->run_of[i];
-			k->instance[v] = repeat_instance(k->r, i);
-			k->place[v] =
-				k->run[v] < 0
-					? i
-					: i - k->r->run.at[k->run[v]].first -
-						  k->instance[v] *
-							  k->r->run.at[k->run[v]].period;
-			k->place[v] = k->place[v] * 64 + j % 64;
+			if (v < n && k->spot[v].place < 0)
+				k->spot[v] = spot_at(k, i, j);
 		}
 	}
 }
@@ -231,15 +233,16 @@ static void group_arguments(struct finder *k)
 
 	k->r->group = arena_alloc(k->a, (size_t)n + 1, sizeof(*k->r->group));
 	for (int32_t v = 0; v < n; v++) {
-		uint64_t hash = hash_word((uint64_t)(k->run[v] + 1) << 32 ^
-		                          (uint64_t)k->place[v]);
+		const struct spot *spot = &k->spot[v];
+		uint64_t hash = hash_word((uint64_t)(spot->run + 1) << 32 ^
+		                          (uint64_t)spot->place);
 		int32_t like = -1;
 		size_t at;
 
 		for (int32_t w = table_first(&table, hash, &at); w >= 0 && like < 0;
 		     w = table_next(&table, hash, &at))
-			if (k->run[v] >= 0 && k->run[w] == k->run[v] &&
-			    k->place[w] == k->place[v])
+			if (spot->run >= 0 && k->spot[w].run == spot->run &&
+			    k->spot[w].place == spot->place)
 				like = w;
 		k->r->group[v] = like < 0 ? k->r->ngroups++ : k->r->group[like];
 		/* One of each group is enough, and thousands of layers would be a long chain. */
@@ -250,34 +253,25 @@ static void group_arguments(struct finder *k)
 
 /* --- folding ---------------------------------------------------------------------- */
 
-/* Run, instance and place of what makes a value; run -1: it is common to all. */
-static int32_t origin(const struct finder *k, int32_t v, int32_t *instance,
-                      int32_t *place)
+/* Where a value is made, or an argument read first. */
+static struct spot origin(const struct finder *k, int32_t v)
 {
-	int32_t step = k->f->value.at[v].step, run;
+	int32_t step = k->f->value.at[v].step;
 
-	*instance = k->instance[v];
-	*place = k->place[v];
-	if (step < 0)
-		return k->run[v];
-	run = k->r->run_of[step];
-	if (run < 0)
-		return -1;
-	*instance = repeat_instance(k->r, step);
-	*place = (step - k->r->run.at[run].first) % k->r->run.at[run].period * 64 +
-	         (v - k->f->step.at[step].first_out);
-	return run;
+	return step < 0 ? k->spot[v]
+	                : spot_at(k, step, v - k->f->step.at[step].first_out);
 }
 
 /* Whether instance i reads at this place what instance 1 does, as it lies to it. */
 static bool joined_alike(const struct finder *k, int32_t v1, int32_t vi, int32_t i)
 {
-	int32_t a, b, place1, place2;
-	int32_t run1 = origin(k, v1, &a, &place1), run2 = origin(k, vi, &b, &place2);
+	struct spot one = origin(k, v1), other = origin(k, vi);
+	int32_t apart = other.instance - one.instance;
 
-	if (run1 < 0 || !k->r->run.at[run1].folded)
+	if (one.run < 0 || !k->r->run.at[one.run].folded)
 		return v1 == vi;
-	return run1 == run2 && place1 == place2 && (b - a == i - 1 || b - a == 1 - i);
+	return one.run == other.run && one.place == other.place &&
+	       (apart == i - 1 || apart == 1 - i);
 }
 
 static bool run_is_even(const struct finder *k, const struct repeat_run *run)
@@ -310,28 +304,28 @@ static void fold_values(struct finder *k)
 
 	memset(argument, -1, ((size_t)r->ngroups + 1) * sizeof(*argument));
 	for (int32_t v = 0; v < k->f->value.n; v++) {
-		int32_t instance, place, run = origin(k, v, &instance, &place);
+		struct spot at = origin(k, v);
 		int32_t step = k->f->value.at[v].step;
-		const struct repeat_run *of = run < 0 ? NULL : &r->run.at[run];
-		int32_t at = of ? standing(of, instance) : 0;
+		const struct repeat_run *of = at.run < 0 ? NULL : &r->run.at[at.run];
 
 		r->stands[v] = v;
 		r->weight[v] = 1;
-		if (!of || !of->folded || instance == 0 || instance == of->n - 1)
+		if (!of || !of->folded || at.instance == 0 || at.instance == of->n - 1)
 			continue;
 		r->weight[v] = of->n - 2;
 		if (step >= 0)
 			r->stands[v] =
 				v - k->f->step.at[step].first_out +
-				k->f->step.at[step - (instance - at) * of->period].first_out;
-		else if (instance == 1)
+				k->f->step.at[step - (at.instance - 1) * of->period]
+					.first_out;
+		else if (at.instance == 1)
 			argument[r->group[v]] = v;
 	}
 	for (int32_t v = 0; v < k->p->region.at[k->f->region].param.n; v++) {
-		const struct repeat_run *of =
-			k->run[v] < 0 ? NULL : &r->run.at[k->run[v]];
+		const struct spot *at = &k->spot[v];
+		const struct repeat_run *of = at->run < 0 ? NULL : &r->run.at[at->run];
 
-		if (of && of->folded && standing(of, k->instance[v]) == 1 &&
+		if (of && of->folded && standing(of, at->instance) == 1 &&
 		    argument[r->group[v]] >= 0)
 			r->stands[v] = argument[r->group[v]];
 	}

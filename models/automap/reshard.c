@@ -37,19 +37,12 @@ static void append(struct cuts *c, int axis, int dim)
 
 static void drop(struct cuts *c, int axis)
 {
-	int n = 0;
+	struct cuts kept = {0};
 
 	for (int i = 0; i < c->n; i++)
-		if (c->axis[i] != axis) {
-			c->axis[n] = c->axis[i];
-			c->at[n++] = c->at[i];
-		}
-	c->n = (uint8_t)n;
-	c->mask &= (uint8_t) ~(1 << axis);
-	for (; n < CUT_AXES; n++) {
-		c->axis[n] = 0;
-		c->at[n] = 0;
-	}
+		if (c->axis[i] != axis)
+			cuts_add(&kept, c->axis[i], c->at[i]);
+	*c = kept;
 }
 
 /* The axis that a form wants next on a dimension; -1: none. */

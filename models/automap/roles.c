@@ -1,7 +1,6 @@
 /* Which arguments are data, which parameters, and which states of an optimizer. */
 #include "automap/graph_build.h"
 
-#include <regex.h>
 #include <string.h>
 
 /* Names of JAX (flax, optax), PyTorch and MaxText: of parameters, and of states. */
@@ -18,9 +17,36 @@ struct span argument_name(const struct program *p, int32_t argument)
 	return op->op_name.at ? op->op_name : op->name;
 }
 
-static const struct instruction *op_of(const struct graph *g, const struct graph_op *o)
+enum status graph_matches(bool *out, const struct program *p, const int32_t *argument,
+                          int64_t n, const char *option, const char *text,
+                          struct error *e)
 {
-	return &g->program->op.at[g->flat->step.at[o->step].op];
+	struct where at = where_option(option, text);
+	struct span first = {"none, as there are none", 23};
+	bool found = false;
+	regex_t re;
+
+	if (pattern_compile(&re, text, at, e) != OK)
+		return e->code;
+	for (int64_t i = n; i-- > 0;) {
+		first = argument_name(p, argument ? argument[i] : (int32_t)i);
+		if (pattern_matches(&re, first.at, (size_t)first.length))
+			out[i] = found = true;
+	}
+	regfree(&re);
+	if (found)
+		return OK;
+	return error_set(e, E_TYPE, at,
+	                 "no argument has such a name, expected one like %.*s",
+	                 (int)first.length, first.at);
+}
+
+bool group_matches(const struct graph *g, int64_t group, const regex_t *re)
+{
+	struct span name = argument_name(
+		g->program, g->argument.at[g->group.at[group].first_argument]);
+
+	return pattern_matches(re, name.at, (size_t)name.length);
 }
 
 /* Values, or dimensions of tensors, that are gone through, each once. */
@@ -54,12 +80,9 @@ static int32_t first_member(const struct graph *g, int64_t group)
 	return g->member.at[g->group.at[group].first];
 }
 
-static bool same_dims(const struct graph *g, int32_t a, int32_t b)
+static bool alike(const struct graph *g, int32_t a, int32_t b)
 {
-	const struct value_type *x = g->value.at[a].type, *y = g->value.at[b].type;
-
-	return x->rank == y->rank &&
-	       !memcmp(x->dim, y->dim, (size_t)x->rank * sizeof(*x->dim));
+	return same_dims(g->value.at[a].type, g->value.at[b].type);
 }
 
 static bool set_all(struct graph *g, const enum group_role *role)
@@ -102,33 +125,25 @@ static bool by_buffers(struct graph *g)
 
 /* --- by names --------------------------------------------------------------------- */
 
-static const char *name_of(struct arena *a, const struct graph *g, int64_t group)
+static void give_role(const struct graph *g, enum group_role *role, const char *names,
+                      enum group_role to)
 {
-	struct span s = argument_name(
-		g->program, g->argument.at[g->group.at[group].first_argument]);
+	regex_t re;
 
-	return arena_strndup(a, s.at, (size_t)s.length);
+	if (regcomp(&re, names, REG_EXTENDED | REG_NOSUB))
+		return;
+	for (int64_t i = 0; i < g->group.n; i++)
+		if (group_matches(g, i, &re))
+			role[i] = to;
+	regfree(&re);
 }
 
-static bool by_names(struct graph *g, struct arena *a, enum group_role *role)
+static bool by_names(struct graph *g, enum group_role *role)
 {
-	regex_t parameter, state;
-
-	if (regcomp(&parameter, parameter_names, REG_EXTENDED | REG_NOSUB))
-		return false;
-	if (regcomp(&state, state_names, REG_EXTENDED | REG_NOSUB)) {
-		regfree(&parameter);
-		return false;
-	}
-	for (int64_t i = 0; i < g->group.n; i++) {
-		const char *name = name_of(a, g, i);
-
-		role[i] = !regexec(&state, name, 0, NULL, 0)       ? ROLE_STATE
-		          : !regexec(&parameter, name, 0, NULL, 0) ? ROLE_PARAMETER
-		                                                   : ROLE_DATA;
-	}
-	regfree(&parameter);
-	regfree(&state);
+	for (int64_t i = 0; i < g->group.n; i++)
+		role[i] = ROLE_DATA;
+	give_role(g, role, parameter_names, ROLE_PARAMETER);
+	give_role(g, role, state_names, ROLE_STATE);
 	return set_all(g, role);
 }
 
@@ -137,7 +152,7 @@ static bool by_names(struct graph *g, struct arena *a, enum group_role *role)
 /* Whether an op multiplies by its operand t, or looks something up in it. */
 static bool reads_weight(const struct graph *g, const struct graph_op *o, int32_t t)
 {
-	const struct instruction *op = op_of(g, o);
+	const struct instruction *op = graph_instruction(g, o);
 
 	switch (op->code) {
 	case HLO_DOT:
@@ -155,7 +170,7 @@ static bool reads_weight(const struct graph *g, const struct graph_op *o, int32_
 /* What reads the value as it is, in another form, or a layer of it. */
 static bool only_forms(const struct graph *g, const struct graph_op *o)
 {
-	switch (op_of(g, o)->code) {
+	switch (graph_instruction(g, o)->code) {
 	case HLO_CONVERT:
 	case HLO_RESHAPE:
 	case HLO_TRANSPOSE:
@@ -201,9 +216,9 @@ static int32_t results_like(const struct graph *g, int32_t value,
 
 	for (int32_t v = 0; v < g->value.n; v++)
 		n += g->value.at[v].result && g->value.at[v].op >= 0 &&
-		     same_dims(g, v, value);
+		     alike(g, v, value);
 	for (int64_t i = 0; i < g->group.n; i++)
-		if (role[i] != ROLE_DATA && same_dims(g, first_member(g, i), value))
+		if (role[i] != ROLE_DATA && alike(g, first_member(g, i), value))
 			n -= g->group.at[i].n;
 	return n;
 }
@@ -223,8 +238,9 @@ static bool is_updated(const struct graph *g, struct walk *w, int32_t value)
 				&g->op.at[g->user.at[v->first_user + k]];
 			int32_t made = g->tensor.at[o->first_tensor + o->nin].value;
 
-			if (opcode_class(op_of(g, o)->code) == CLASS_ELEMENTWISE &&
-			    same_dims(g, made, value))
+			if (opcode_class(graph_instruction(g, o)->code) ==
+			            CLASS_ELEMENTWISE &&
+			    alike(g, made, value))
 				walk_to(w, made);
 		}
 	}
@@ -240,7 +256,7 @@ static bool is_state(const struct graph *g, int32_t value)
 	for (int32_t k = 0; k < v->nusers; k++) {
 		const struct graph_op *o = &g->op.at[g->user.at[v->first_user + k]];
 
-		if (!same_dims(g, g->tensor.at[o->first_tensor + o->nin].value, value))
+		if (!alike(g, g->tensor.at[o->first_tensor + o->nin].value, value))
 			return false;
 	}
 	return v->type->rank > 0;
@@ -252,7 +268,7 @@ static bool is_spread(const struct graph *g, int32_t value)
 	const struct graph_value *v = &g->value.at[value];
 
 	for (int32_t k = 0; k < v->nusers; k++)
-		if (op_of(g, &g->op.at[g->user.at[v->first_user + k]])->code ==
+		if (graph_instruction(g, &g->op.at[g->user.at[v->first_user + k]])->code ==
 		    HLO_BROADCAST)
 			return true;
 	return false;
@@ -413,47 +429,24 @@ void graph_roles(struct graph *g, struct arena *a)
 
 	g->weights = by_buffers(g)            ? WEIGHTS_BUFFERS
 	             : by_results(g, a, role) ? WEIGHTS_RESULTS
-	             : by_names(g, a, role)   ? WEIGHTS_NAMES
+	             : by_names(g, role)      ? WEIGHTS_NAMES
 	             : by_batches(g, a, role) ? WEIGHTS_BATCHES
 	                                      : WEIGHTS_NONE;
 	find_states(g, a);
-}
-
-enum status graph_regex(regex_t *out, const char *option, const char *text,
-                        struct error *e)
-{
-	int bad = regcomp(out, text, REG_EXTENDED | REG_NOSUB);
-	char why[120];
-
-	if (!bad)
-		return OK;
-	regerror(bad, out, why, sizeof(why));
-	return error_set(e, E_SYNTAX, where_option(option, text),
-	                 "%s, expected a regular expression", why);
 }
 
 enum status graph_weights(struct graph *g, struct arena *a, const char *const *regex,
                           int n, struct error *e)
 {
 	bool *matches = arena_alloc(a, (size_t)g->group.n + 1, sizeof(*matches));
+	int32_t *first = arena_alloc(a, (size_t)g->group.n + 1, sizeof(*first));
 
-	for (int i = 0; i < n; i++) {
-		regex_t re;
-		bool found = false;
-
-		if (graph_regex(&re, "--weights", regex[i], e) != OK)
+	for (int64_t k = 0; k < g->group.n; k++)
+		first[k] = g->argument.at[g->group.at[k].first_argument];
+	for (int i = 0; i < n; i++)
+		if (graph_matches(matches, g->program, first, g->group.n, "--weights",
+		                  regex[i], e) != OK)
 			return e->code;
-		for (int64_t k = 0; k < g->group.n; k++)
-			if (!regexec(&re, name_of(a, g, k), 0, NULL, 0))
-				matches[k] = found = true;
-		regfree(&re);
-		if (!found)
-			return error_set(
-				e, E_TYPE, where_option("--weights", regex[i]),
-				"no argument has such a name, expected one like %s",
-				g->group.n ? name_of(a, g, 0)
-					   : "none, as there are none");
-	}
 	for (int64_t k = 0; k < g->group.n; k++) {
 		enum group_role *role = &g->group.at[k].role;
 

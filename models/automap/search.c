@@ -69,19 +69,6 @@ void actions_copy(struct actions *out, const struct actions *from, struct arena 
 		*list_add(&out->at, a) = from->at.at[i];
 }
 
-/* Whether cutting experts does anything on some axis. */
-static bool has_experts(struct search *s)
-{
-	int64_t mark = cutting_mark(s->cutting);
-	bool any = false;
-
-	for (int axis = 0; axis < s->cutting->naxes && !any; axis++) {
-		any = tactic_cut_experts(s->cutting, axis) > 0;
-		cutting_undo(s->cutting, mark);
-	}
-	return any;
-}
-
 void search_go_to_start(struct search *s)
 {
 	for (int i = 0; i < s->nstart; i++)
@@ -98,17 +85,20 @@ void search_start(struct search *s, struct arena *a)
 	s->arena = a;
 	s->state = arena_alloc(a, 1, sizeof(*s->state));
 	s->seen = arena_alloc(a, 1, sizeof(*s->seen));
-	s->state->arena = s->seen->arena = a;
-	s->key = arena_alloc(a, cutting_key_most(s->cutting), sizeof(*s->key));
+	s->part = arena_alloc(a, 1, sizeof(*s->part));
+	s->state->arena = s->seen->arena = s->part->arena = a;
+	s->nparts = cutting_parts(s->cutting);
+	s->part_of = arena_alloc(a, (size_t)s->nparts + 1, sizeof(*s->part_of));
+	memset(s->cutting->changed, true, (size_t)s->nparts);
 	s->found = false;
-	s->evaluations = s->states = 0;
+	s->evaluations = 0;
 	if (!s->ngoals)
 		for (int k = GOAL_TIME; k <= GOAL_MEMORY; k++)
 			for (int axis = 0; axis < s->cutting->naxes; axis++)
 				s->goal[s->ngoals++] =
 					(struct goal){axis, (enum goal_kind)k};
 	lower_start(&s->lowered, a, s->cutting->graph);
-	s->experts = has_experts(s);
+	s->experts = tactic_has_experts(s->cutting->graph);
 	s->states_of = arena_alloc(a, (size_t)s->cutting->graph->group.n + 1,
 	                           sizeof(*s->states_of));
 	for (int64_t i = 0; i < s->cutting->graph->group.n; i++) {
@@ -126,67 +116,52 @@ void search_start(struct search *s, struct arena *a)
 
 int32_t search_state(struct search *s)
 {
+	struct cutting *c = s->cutting;
+	uint8_t key[CUT_KEY_MOST];
 	bool fresh;
 
-	return keys_add_hashed(s->state, s->cutting->hash, s->key,
-	                       cutting_key(s->key, s->cutting), &fresh);
+	for (int32_t i = 0; i < s->nparts; i++)
+		if (c->changed[i]) {
+			s->part_of[i] =
+				keys_add(s->part, key, cutting_key(key, c, i), &fresh);
+			c->changed[i] = false;
+		}
+	return keys_add(s->state, s->part_of, (size_t)s->nparts * sizeof(*s->part_of),
+	                &fresh);
 }
 
-static void note_best(struct search *s, const struct evaluation *e)
+/* Notes the state that the path leads to if it is the best of a search, or of its answer. */
+static bool note_best(struct search *of, const struct search *s,
+                      const struct evaluation *e)
 {
-	if (s->found && search_compare_best(s, e, &s->best) >= 0)
-		return;
-	s->found = true;
-	s->best = *e;
-	s->best_at = s->evaluations;
-	actions_copy(&s->actions, &s->path, s->arena);
-	if (s->better && !s->answer)
-		s->better(s->self, s);
-}
-
-/* The answer, beside the best. */
-static void note_answer(struct search *s, const struct evaluation *e)
-{
-	const struct search by = {.memory_limit_bytes = s->answer->memory_limit_bytes};
-
-	if (search_compare(&by, e, &s->answer->e) >= 0)
-		return;
-	s->answer->e = *e;
-	s->answer->at = s->evaluations;
-	actions_copy(&s->answer->actions, &s->path, s->arena);
-}
-
-static void swap_best(struct search *s, struct search_best *with)
-{
-	const struct search_best now = {s->memory_limit_bytes,
-	                                s->compromise,
-	                                s->best,
-	                                s->actions,
-	                                s->best_at,
-	                                s->found};
-
-	s->memory_limit_bytes = with->memory_limit_bytes;
-	s->compromise = with->compromise;
-	s->best = with->e;
-	s->actions = with->actions;
-	s->best_at = with->at;
-	s->found = with->found;
-	*with = now;
+	if (of->found && search_compare_best(of, e, &of->best) >= 0)
+		return false;
+	of->found = true;
+	of->best = *e;
+	of->best_at = s->evaluations;
+	actions_copy(&of->actions, &s->path, s->arena);
+	return true;
 }
 
 void search_aside(struct search *s, double memory_limit_bytes, bool compromise)
 {
-	struct search_best *other = arena_alloc(s->arena, 1, sizeof(*other));
-
-	other->memory_limit_bytes = memory_limit_bytes;
-	other->compromise = compromise;
-	swap_best(s, other);
-	s->answer = other;
+	s->answer = arena_dup(s->arena, s, 1, sizeof(*s));
+	s->memory_limit_bytes = memory_limit_bytes;
+	s->compromise = compromise;
+	s->found = false;
+	s->actions = (struct actions){0};
 }
 
 void search_aside_no_more(struct search *s)
 {
-	swap_best(s, s->answer);
+	const struct search *answer = s->answer;
+
+	s->memory_limit_bytes = answer->memory_limit_bytes;
+	s->compromise = answer->compromise;
+	s->best = answer->best;
+	s->best_at = answer->best_at;
+	s->found = answer->found;
+	s->actions = answer->actions;
 	s->answer = NULL;
 }
 
@@ -199,16 +174,15 @@ struct evaluation search_look(struct search *s, bool *fresh)
 	if (*fresh) {
 		e = evaluate(s->evaluator, s->cutting);
 		s->evaluations++;
-		s->states++;
 		*list_add(&s->known, s->arena) = e;
 	} else {
 		e = s->known.at[number];
 	}
 	if (*fresh && s->answer)
-		note_answer(s, &e);
+		note_best(s->answer, s, &e);
 	/* What is known may be new to another limit. */
-	if (*fresh || s->answer)
-		note_best(s, &e);
+	if ((*fresh || s->answer) && note_best(s, s, &e) && s->better && !s->answer)
+		s->better(s->self, s);
 	return e;
 }
 

@@ -3,8 +3,8 @@
  *
  * An action cuts one dimension of the arguments of a group on one axis, or of all arrays
  * that are summed over it, and propagates. States are told apart by what is cut, not by the
- * order of actions; a state that was evaluated once is not
- * evaluated again. The worklist has data and parameters; states of the optimizer follow
+ * order of actions, and are compared whole, part by part (cutting_key()); a state that was evaluated
+ * once is not evaluated again. The worklist has data and parameters; states of the optimizer follow
  * these, or are cut while their parameters stay whole. What tactics have cut before stays.
  *
  * Values that are kept whole (cutting_atomic), in all layers, are decided on before all cuts, which
@@ -62,20 +62,10 @@ struct goal {
 
 enum { GOALS_MAX = 2 * CUT_AXES, SEARCH_STATES_MAX = 1000000 };
 
-/* The best state within a limit; `compromise`: by search_compare_compromise(). */
-struct search_best {
-	double memory_limit_bytes;
-	bool compromise;
-	struct evaluation e;
-	struct actions actions;
-	int64_t at; /* evaluations until it was found */
-	bool found;
-};
-
 struct search {
 	/* Set by the caller. */
 	struct evaluator *evaluator;
-	struct cutting *cutting;   /* what tactics have cut; searches leave it so */
+	struct cutting *cutting; /* what tactics have cut; one search at a time, and leaves it so */
 	double memory_limit_bytes; /* 0: none */
 	int64_t budget;            /* evaluations; 0: as many as it takes */
 	uint64_t rng_seed;
@@ -94,24 +84,25 @@ struct search {
 	/* The answer. */
 	struct evaluation best;
 	struct actions actions; /* from the cutting as it was to the best state */
-	int64_t evaluations, states,
-		best_at;    /* best_at: evaluations until it was found */
-	bool complete;      /* all states were seen */
-	bool cuts_complete; /* those, at least, that cuts alone lead to */
+	int64_t evaluations;    /* of different states */
+	int64_t best_at;        /* evaluations until the best was found */
+	bool complete;          /* all states were seen */
+	bool cuts_complete;     /* those, at least, that cuts alone lead to */
 	/* Private to search.c, mcts.c, structure.c, exhaust.c, whole.c. */
 	struct arena *arena;
-	struct keys *state;            /* numbers of states, by their cutting_key() */
-	uint8_t *key;                  /* room for one */
-	struct keys *seen;             /* those that were evaluated */
+	struct keys *state;       /* numbers of states, by those of all their parts */
+	struct keys *part;        /* numbers of parts, by their cutting_key() */
+	int32_t nparts, *part_of; /* [nparts] the number of each as it was seen last */
+	struct keys *seen;        /* those that were evaluated */
 	struct lowered_cuts lowered;   /* of actions on sums */
 	LIST(struct evaluation) known; /* of these */
 	struct actions path;
-	struct search_best *answer; /* from search_aside() on; else NULL */
-	bool compromise;            /* so `best` is the best */
-	bool found, experts;        /* experts: there are rows that go to them */
-	bool has_states;            /* some parameters have any */
-	bool with_states;           /* actions cut them alone */
-	bool *states_of;            /* [groups] it has some */
+	struct search *answer; /* as it was before search_aside(); else NULL */
+	bool compromise;       /* so `best` is the best */
+	bool found, experts;   /* experts: there are rows that go to them */
+	bool has_states;       /* some parameters have any */
+	bool with_states;      /* actions cut them alone */
+	bool *states_of;       /* [groups] it has some */
 };
 
 /*
@@ -196,9 +187,12 @@ void search_list_cut(struct actions *out, struct search *s);
 
 /*
  * One round: the best state, if a value that is cut in it were kept whole before all else. Returns
- * whether there is a better one.
+ * whether there is a better one, and stores the other values for which there was, the best first.
  */
-bool search_keep_whole(struct search *s);
+bool search_keep_whole(struct search *s, struct actions *others);
+
+/* Keeps these whole, too, one after another, those that still make the best state better. */
+void search_keep_more(struct search *s, const struct actions *others);
 
 /* Exhaustive search, in which sets of values to keep whole may lead to so many states. */
 bool search_all(struct search *s, int64_t most);

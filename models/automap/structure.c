@@ -59,18 +59,18 @@ struct store {
 	int32_t order;
 };
 
+/* A store that was taken, and how long the trail was before. */
+struct taken {
+	struct action action;
+	int64_t mark;
+};
+
 /* Takes the actions of a way, but for number `skip` (< 0: all). */
 static void apply_way(struct search *s, const struct actions *way, int64_t skip)
 {
 	for (int64_t i = 0; i < way->at.n; i++)
 		if (i != skip)
 			action_apply(s, way->at.at[i]);
-}
-
-/* Whether an op of the passes runs otherwise since the trail was so long. */
-static bool computes(const struct search *s, int64_t mark)
-{
-	return cutting_runs_since(s->cutting, mark);
 }
 
 static struct state state_here(struct search *s, struct evaluation e)
@@ -149,7 +149,7 @@ static bool grow(struct beam *b, const struct state *from)
 			state = search_state(s);
 			keys_add(&b->seen, &state, sizeof(state), &fresh);
 		}
-		if (fresh && computes(s, mark)) {
+		if (fresh && cutting_runs_since(s->cutting, mark)) {
 			struct state x = state_here(s, search_look(s, &unused));
 
 			for (int k = 0; k < ORDERS; k++) {
@@ -216,7 +216,8 @@ static struct store *list_stores(struct search *s, struct evaluation here, int64
 	for (int64_t i = 0; i < next.at.n && !search_spent(s); i++) {
 		bool unused;
 
-		if (action_apply(s, next.at.at[i]) && !computes(s, mark)) {
+		if (action_apply(s, next.at.at[i]) &&
+		    !cutting_runs_since(s->cutting, mark)) {
 			struct evaluation e = search_look(s, &unused);
 
 			out[(*n)++] = (struct store){next.at.at[i],
@@ -238,37 +239,35 @@ static void add_stores(struct search *s, struct evaluation here)
 {
 	int64_t n, length = s->path.at.n, mark = cutting_mark(s->cutting);
 	struct store *store = list_stores(s, here, &n);
-	struct actions list = {0};
-	struct evaluation now = here;
+	LIST(struct taken) list = {0};
+	struct evaluation now = here, e;
 	bool unused;
 
 	for (int64_t i = 0; i < n && !search_spent(s); i++) {
-		int64_t before = cutting_mark(s->cutting), so_far = s->path.at.n;
-		struct evaluation e;
+		int64_t before = cutting_mark(s->cutting);
 
-		if (!action_apply(s, store[i].action) || computes(s, before)) {
-			action_undo(s, before, so_far);
-			continue;
+		if (action_apply(s, store[i].action) &&
+		    !cutting_runs_since(s->cutting, before)) {
+			e = search_look(s, &unused);
+			if (search_compare(s, &e, &now) < 0) {
+				now = e;
+				*list_add(&list, s->arena) =
+					(struct taken){store[i].action, before};
+				continue;
+			}
 		}
-		e = search_look(s, &unused);
-		if (search_compare(s, &e, &now) < 0) {
-			now = e;
-			*list_add(&list.at, s->arena) = store[i].action;
-		} else {
-			action_undo(s, before, so_far);
-		}
+		action_undo(s, before, length + list.n);
 	}
-	for (int64_t skip = list.at.n; skip-- > 0 && !search_spent(s);) {
-		struct evaluation e;
-
-		action_undo(s, mark, length);
-		apply_way(s, &list, skip);
+	for (int64_t skip = list.n; skip-- > 0 && !search_spent(s);) {
+		action_undo(s, list.at[skip].mark, length + skip);
+		for (int64_t i = skip + 1; i < list.n; i++)
+			action_apply(s, list.at[i].action);
 		e = search_look(s, &unused);
 		if (search_compare(s, &e, &now) >= 0)
 			continue;
 		now = e;
-		memmove(list.at.at + skip, list.at.at + skip + 1,
-		        (size_t)(--list.at.n - skip) * sizeof(*list.at.at));
+		memmove(list.at + skip, list.at + skip + 1,
+		        (size_t)(--list.n - skip) * sizeof(*list.at));
 	}
 	action_undo(s, mark, length);
 }
@@ -398,10 +397,19 @@ static void explore_all(struct search *s)
 		explore(s, true);
 }
 
+/*
+ * Keeps values whole, and polishes what that makes better. Where nothing is to be polished values hang
+ * on each other as little as on the cuts, and all that help alone are taken at once.
+ */
 static void keep_whole(struct search *s)
 {
-	for (int i = 0; s->whole && i < POLISH_MAX && search_keep_whole(s); i++)
-		polish(s);
+	struct actions others = {0};
+
+	for (int i = 0; s->whole && i < POLISH_MAX && search_keep_whole(s, &others); i++)
+		if (!polish(s) && others.at.n) {
+			search_keep_more(s, &others);
+			polish(s);
+		}
 }
 
 /* Whether no state that was seen is faster than the best: no limit was in the way. */

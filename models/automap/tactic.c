@@ -1,6 +1,5 @@
 #include "automap/tactic.h"
 
-#include <regex.h>
 #include <string.h>
 
 static const char *const kinds[TACTICS] = {"data",   "context", "megatron", "sequence",
@@ -44,15 +43,11 @@ static int cut_matches(struct cutting *c, const struct tactic_rule *rule)
 		return 0;
 	for (int32_t i = 0; i < g->group.n; i++) {
 		const struct graph_group *group = &g->group.at[i];
-		struct span name = argument_name(g->program,
-		                                 g->argument.at[group->first_argument]);
-		char text[256];
 		int32_t rank = group->type->rank, dim = rule->dim;
 
-		snprintf(text, sizeof(text), "%.*s", (int)name.length, name.at);
 		if (dim < 0)
 			dim += rank;
-		if (dim < 0 || dim >= rank || regexec(&re, text, 0, NULL, 0))
+		if (dim < 0 || dim >= rank || !group_matches(g, i, &re))
 			continue;
 		if (rule->atomic)
 			for (int32_t k = 0; k < group->n; k++)
@@ -86,7 +81,7 @@ int tactic_cut_sums(struct cutting *c, struct lowered_cuts *l, int32_t dim, int 
 static int32_t expert_rows(const struct graph *g, int64_t i, int64_t experts)
 {
 	const struct graph_op *o = &g->op.at[i];
-	const struct instruction *op = &g->program->op.at[g->flat->step.at[o->step].op];
+	const struct instruction *op = graph_instruction(g, o);
 	int32_t tensor = op->code == HLO_GATHER    ? o->nin
 	                 : op->code == HLO_SCATTER ? o->nin - 1
 	                                           : -1;

@@ -92,23 +92,24 @@ struct term tape_element(struct tape *t, const char *op, struct term a, struct t
 	return add_node(t, node, op, NULL);
 }
 
-struct term tape_unary(struct tape *t, const char *op, struct term a)
+/* An op on one array, whose result is of another type. */
+static struct term unary(struct tape *t, const char *op, struct term a, const char *type)
 {
 	struct tape_node node = {
 		.kind = TAPE_ELEMENT, .op = op, .n = 1, .in = {a}, .out = a};
 
+	node.out.type = type;
 	return add_node(t, node, op, NULL);
+}
+
+struct term tape_unary(struct tape *t, const char *op, struct term a)
+{
+	return unary(t, op, a, a.type);
 }
 
 struct term tape_convert(struct tape *t, struct term a, const char *type)
 {
-	struct tape_node node = {
-		.kind = TAPE_ELEMENT, .op = "convert", .n = 1, .in = {a}, .out = a};
-
-	if (!strcmp(a.type, type))
-		return a;
-	node.out.type = type;
-	return add_node(t, node, "convert", NULL);
+	return strcmp(a.type, type) ? unary(t, "convert", a, type) : a;
 }
 
 /* --- dots by letters -------------------------------------------------------------- */

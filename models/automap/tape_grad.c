@@ -344,23 +344,30 @@ static void write_backward(struct tape *t, struct block *b, struct text *forward
 	b->backward = tape_finish(t, "backward", param, b->nsaved + 1, result, nresults);
 }
 
+/* The result and those of the saved values that are no arguments; returns how many there are. */
+static int list_results(struct term *out, const struct block *b)
+{
+	int n = 1;
+
+	out[0] = b->result;
+	for (int i = 0; i < b->nsaved; i++)
+		if (b->saved_argument[i] < 0)
+			out[n++] = b->saved[i];
+	return n;
+}
+
 void block_end(struct tape *t, struct block *out, struct term result)
 {
 	struct text forward;
 	struct term *results;
-	int n = 1;
 
 	*out = (struct block){.result = result};
 	list_arguments(t, out);
 	write_backward(t, out, &forward);
 	results = arena_alloc(t->a, (size_t)out->nsaved + 1, sizeof(*results));
-	results[0] = result;
-	for (int i = 0; i < out->nsaved; i++)
-		if (out->saved_argument[i] < 0)
-			results[n++] = out->saved[i];
 	t->body = forward;
-	out->forward =
-		tape_finish(t, "forward", out->argument, out->narguments, results, n);
+	out->forward = tape_finish(t, "forward", out->argument, out->narguments,
+	                           results, list_results(results, out));
 	t->part = "forward";
 }
 
@@ -385,16 +392,12 @@ struct block_run block_call(struct tape *t, const struct block *b,
 		arena_alloc(t->a, (size_t)b->nsaved + 1, sizeof(*results));
 	int n = 1;
 
-	results[0] = b->result;
-	for (int i = 0; i < b->nsaved; i++)
-		if (b->saved_argument[i] < 0)
-			results[n++] = b->saved[i];
-	tape_call(t, b->forward, argument, b->narguments, results, n);
+	tape_call(t, b->forward, argument, b->narguments, results,
+	          list_results(results, b));
 	run.argument =
 		arena_dup(t->a, argument, (size_t)b->narguments, sizeof(*argument));
 	run.result = results[0];
 	run.saved = arena_alloc(t->a, (size_t)b->nsaved + 1, sizeof(*run.saved));
-	n = 1;
 	for (int i = 0; i < b->nsaved; i++)
 		run.saved[i] = b->saved_argument[i] < 0 ? results[n++]
 		                                        : argument[b->saved_argument[i]];

@@ -148,10 +148,8 @@ static double collective_s(void *self, const struct collective_ask *ask)
 
 	memset(&key, 0, sizeof(key));
 	key.op = ask->op;
-	for (int i = 0; i < ask->from.n; i++)
-		cuts_add(&key.from, ask->from.axis[i], ask->from.at[i]);
-	for (int i = 0; i < ask->to.n; i++)
-		cuts_add(&key.to, ask->to.axis[i], ask->to.at[i]);
+	key.from = ask->from;
+	key.to = ask->to;
 	key.axes = ask->axes;
 	key.bytes = ask->bytes;
 	key.unpack = ask->unpack;
@@ -244,10 +242,8 @@ static const struct planned_reshard *reshard(void *self, const struct value_type
 	key.dtype = type->dtype;
 	key.rank = type->rank;
 	memcpy(key.dim, type->dim, (size_t)type->rank * sizeof(*key.dim));
-	for (int i = 0; i < from->n; i++)
-		cuts_add(&key.from, from->axis[i], from->at[i]);
-	for (int i = 0; i < to->n; i++)
-		cuts_add(&key.to, to->axis[i], to->at[i]);
+	key.from = *from;
+	key.to = *to;
 	number = keys_add(&t->changes, &key, sizeof(key), &fresh);
 	if (fresh)
 		*list_add(&t->cost, t->arena) = plan_change(t, type, from, to);

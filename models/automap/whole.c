@@ -45,8 +45,9 @@ static int compare_kept(const void *a, const void *b, void *self)
 	return c ? c : (x->number > y->number) - (x->number < y->number);
 }
 
-static struct evaluation try_behind(struct search *s, struct action first,
-                                    const struct actions *way)
+/* Looks at the state that an action and then a way lead to. */
+static struct evaluation look_behind(struct search *s, struct action first,
+                                     const struct actions *way)
 {
 	int64_t mark = cutting_mark(s->cutting);
 	struct evaluation e;
@@ -60,7 +61,7 @@ static struct evaluation try_behind(struct search *s, struct action first,
 	return e;
 }
 
-bool search_keep_whole(struct search *s)
+bool search_keep_whole(struct search *s, struct actions *others)
 {
 	const struct evaluation start = s->best;
 	int64_t before = s->best_at;
@@ -70,17 +71,28 @@ bool search_keep_whole(struct search *s)
 	actions_copy(&way, &s->actions, s->arena);
 	search_list_cut(&whole, s);
 	for (int64_t i = 0; i < whole.at.n && !search_spent(s); i++) {
-		struct evaluation e = try_behind(s, whole.at.at[i], &way);
+		struct evaluation e = look_behind(s, whole.at.at[i], &way);
 
 		if (search_compare_best(s, &e, &start) < 0)
 			*list_add(&better, NULL) = (struct kept){whole.at.at[i], e, i};
 	}
-	qsort_r(better.at, (size_t)better.n, sizeof(*better.at), compare_kept, s);
-	for (int64_t i = 1; i < better.n && !search_spent(s); i++) {
-		actions_copy(&way, &s->actions, s->arena);
-		try_behind(s, better.at[i].action, &way);
-	}
+	if (better.n)
+		qsort_r(better.at, (size_t)better.n, sizeof(*better.at), compare_kept,
+		        s);
+	others->at.n = 0;
+	for (int64_t i = 1; i < better.n; i++)
+		*list_add(&others->at, s->arena) = better.at[i].action;
 	xfree(whole.at.at);
 	xfree(better.at);
 	return s->best_at != before;
+}
+
+void search_keep_more(struct search *s, const struct actions *others)
+{
+	struct actions way = {0};
+
+	for (int64_t i = 0; i < others->at.n && !search_spent(s); i++) {
+		actions_copy(&way, &s->actions, s->arena);
+		look_behind(s, others->at.at[i], &way);
+	}
 }

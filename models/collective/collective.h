@@ -54,4 +54,8 @@ const struct algorithm *algorithm_fastest(struct arena *a, const struct machine 
                                           enum op op, const struct groups *g,
                                           double bytes);
 
+/* Returns the same where it does not hang on the time, else NULL. */
+const struct algorithm *algorithm_untimed(const struct machine *m, enum op op,
+                                          const struct groups *g);
+
 #endif

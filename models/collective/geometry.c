@@ -36,7 +36,7 @@ extern const struct algorithm algorithm_bidir_ring, algorithm_line, algorithm_to
 static void two_level_build(struct schedule *out, const struct machine *m, enum op op,
                             const struct groups *g, double bytes)
 {
-	struct level level[TWO_LEVEL_MOST];
+	struct lowered_level level[TWO_LEVEL_MOST];
 	int n = two_level_split(level, out->arena, m, op, g, bytes);
 
 	for (int i = 0; i < n; i++) {
@@ -105,20 +105,30 @@ static const struct algorithm *fastest_of(const struct algorithm *const *list,
 	return fastest;
 }
 
+const struct algorithm *algorithm_untimed(const struct machine *m, enum op op,
+                                          const struct groups *g)
+{
+	const struct algorithm *chosen;
+
+	/* A torus that lacks cables is a graph with axes. */
+	if (op != OP_ALL_TO_ALL && axes_of(m, g, GEOMETRY_GRAPH))
+		return NULL;
+	chosen = algorithm_choose(m, op, g);
+	if (chosen == &algorithm_ring && axes_of(m, g, GEOMETRY_TORUS) &&
+	    device_ring_differs(g))
+		return NULL;
+	return chosen;
+}
+
 const struct algorithm *algorithm_fastest(struct arena *a, const struct machine *m,
                                           enum op op, const struct groups *g,
                                           double bytes)
 {
 	static const struct algorithm *const rings[] = {&algorithm_ring,
 	                                                &algorithm_device_ring, NULL};
-	const struct algorithm *chosen;
+	const struct algorithm *chosen = algorithm_untimed(m, op, g);
 
-	/* A torus that lacks cables is a graph with axes. */
-	if (op != OP_ALL_TO_ALL && axes_of(m, g, GEOMETRY_GRAPH))
-		return fastest_of(algorithms, a, m, op, g, bytes);
-	chosen = algorithm_choose(m, op, g);
-	if (chosen == &algorithm_ring && axes_of(m, g, GEOMETRY_TORUS) &&
-	    device_ring_differs(g))
-		return fastest_of(rings, a, m, op, g, bytes);
-	return chosen;
+	return chosen ? chosen
+	              : fastest_of(axes_of(m, g, GEOMETRY_TORUS) ? rings : algorithms,
+	                           a, m, op, g, bytes);
 }

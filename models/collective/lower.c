@@ -223,6 +223,17 @@ bool lower_collective_rounds(struct lowered *out, struct arena *a,
 	return done;
 }
 
+const struct algorithm *lower_algorithm(const struct machine *m, enum op op,
+                                        const struct groups *groups)
+{
+	const struct profile *profile = profile_of(m, groups);
+
+	if (profile->library || profile->first || op == OP_PERMUTE ||
+	    m->forced.algorithm || m->forced.protocol)
+		return NULL;
+	return algorithm_untimed(m, op, groups);
+}
+
 /* Lowers a permute, which is one round with a task for each pair of two devices. */
 static bool lower_permute(struct lowered *out, const struct machine *m,
                           const struct placement *place, const struct step *s,

@@ -9,6 +9,8 @@
 #include "collective/schedule.h"
 #include "plan/plan.h"
 
+struct algorithm;
+
 /* Where the logical devices of a plan are: platform[d], [n]; NULL: the identity. */
 struct placement {
 	int32_t n;
@@ -77,6 +79,13 @@ bool lower_collective_rounds(struct lowered *out, struct arena *a,
                              const struct machine *m, enum op op, struct groups groups,
                              double bytes, round_fn *reader, void *self,
                              struct text *why);
+
+/*
+ * Returns the algorithm by which lower_collective() lowers a collective of any number of
+ * bytes; NULL where a library does, or it hangs on the time or on what a user forces.
+ */
+const struct algorithm *lower_algorithm(const struct machine *m, enum op op,
+                                        const struct groups *groups);
 
 /*
  * The first returns the bytes that local passes of a step read and write on a device, the

@@ -134,7 +134,7 @@ static void split_group(const struct machine *m, const struct levels *levels,
 			rails[j * nodes + k] = inner[k * levels->m + j];
 }
 
-int two_level_split(struct level out[TWO_LEVEL_MOST], struct arena *a,
+int two_level_split(struct lowered_level out[TWO_LEVEL_MOST], struct arena *a,
                     const struct machine *m, enum op op, const struct groups *g,
                     double bytes)
 {
@@ -157,19 +157,20 @@ int two_level_split(struct level out[TWO_LEVEL_MOST], struct arena *a,
 		            ids + all + (int64_t)i * n, node_of);
 	switch (op) {
 	case OP_ALL_GATHER:
-		out[0] = (struct level){OP_ALL_GATHER, across, bytes};
-		out[1] = (struct level){OP_ALL_GATHER, inside, bytes * levels.nodes};
+		out[0] = (struct lowered_level){OP_ALL_GATHER, across, bytes};
+		out[1] = (struct lowered_level){OP_ALL_GATHER, inside,
+		                                bytes * levels.nodes};
 		return 2;
 	case OP_ALL_REDUCE:
-		out[0] = (struct level){OP_REDUCE_SCATTER, inside, bytes};
-		out[1] = (struct level){OP_ALL_REDUCE, across, bytes / levels.m};
-		out[2] = (struct level){OP_ALL_GATHER, inside, bytes / levels.m};
+		out[0] = (struct lowered_level){OP_REDUCE_SCATTER, inside, bytes};
+		out[1] = (struct lowered_level){OP_ALL_REDUCE, across, bytes / levels.m};
+		out[2] = (struct lowered_level){OP_ALL_GATHER, inside, bytes / levels.m};
 		return 3;
 	default:
 		assert(op == OP_REDUCE_SCATTER || op == OP_ALL_TO_ALL);
-		out[0] = (struct level){op, inside, bytes};
-		out[1] = (struct level){op, across,
-		                        op == OP_ALL_TO_ALL ? bytes : bytes / levels.m};
+		out[0] = (struct lowered_level){op, inside, bytes};
+		out[1] = (struct lowered_level){
+			op, across, op == OP_ALL_TO_ALL ? bytes : bytes / levels.m};
 		return 2;
 	}
 }

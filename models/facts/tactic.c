@@ -1,8 +1,8 @@
 #include "facts/tactic.h"
 
+#include "base/pattern.h"
 #include "facts/yaml_reader.h"
 
-#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,12 +10,6 @@ struct into {
 	struct tactic *tactic;
 	const struct mesh *mesh;
 };
-
-static enum status fail(struct reader *r, const yaml_node_t *node, enum status code,
-                        const char *what, const char *text)
-{
-	return error_set(r->error, code, node_where(r, node), "%s '%s'", what, text);
-}
 
 static enum status read_dim(struct reader *r, yaml_node_t *map, struct tactic_rule *rule)
 {
@@ -64,15 +58,14 @@ static enum status read_rule(struct reader *r, yaml_node_t *map,
 	    read_atomic(r, map, rule) != OK ||
 	    (!rule->atomic && read_dim(r, map, rule) != OK))
 		return r->error->code;
-	if (regcomp(&re, match, REG_EXTENDED | REG_NOSUB))
-		return fail(r, map_find(r, map, "match"), E_SYNTAX,
-		            "no regular expression:", match);
+	if (pattern_compile(&re, match, match_at, r->error) != OK)
+		return r->error->code;
 	regfree(&re);
 	rule->match = arena_strdup(r->arena, match);
 	rule->axis = mesh_axis(mesh, axis, strlen(axis));
 	if (rule->axis < 0)
-		return fail(r, map_find(r, map, "axis"), E_TYPE, "the mesh has no axis",
-		            axis);
+		return error_set(r->error, E_TYPE, axis_at, "the mesh has no axis '%s'",
+		                 axis);
 	return OK;
 }
 

@@ -6,6 +6,7 @@
 enum { DOMAIN, FIRST_AXIS, COORDINATES = TORUS_AXES_MAX + 2 };
 
 struct translates {
+	const struct fabric *torus;
 	int32_t ndevices, most; /* most: no coordinate is as large */
 	int n, nth;             /* coordinates, and the number of the last */
 	int32_t *at;            /* [ndevices * n] */
@@ -90,6 +91,7 @@ struct translates *translates_new(struct arena *a, const struct machine *m)
 	if (!f)
 		return NULL;
 	t = arena_alloc(a, 1, sizeof(*t));
+	t->torus = f;
 	t->ndevices = m->ndevices;
 	t->n = f->naxes + 2;
 	t->nth = t->n - 1;
@@ -194,4 +196,14 @@ struct groups translates_few(const struct translates *t, const struct groups *g,
 			       (size_t)g->size * sizeof(*ids));
 	few.ids = ids;
 	return few;
+}
+
+const struct fabric *translates_torus(const struct translates *t)
+{
+	return t->torus;
+}
+
+int32_t translates_coordinate(const struct translates *t, int32_t device, int axis)
+{
+	return spot(t, device)[FIRST_AXIS + axis];
 }

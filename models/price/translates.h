@@ -25,9 +25,13 @@ struct translates *translates_new(struct arena *a, const struct machine *m);
 
 /*
  * Returns those of the groups of platform devices that stand for all, in their order, which are the
- * arena's; all of them where none do (t NULL: so they are).
+ * arena's; the same ones as they are where none do (t NULL: so they are).
  */
 struct groups translates_few(const struct translates *t, const struct groups *g,
                              struct arena *a);
+
+/* Returns the torus, and where a device is along one of its axes. */
+const struct fabric *translates_torus(const struct translates *t);
+int32_t translates_coordinate(const struct translates *t, int32_t device, int axis);
 
 #endif

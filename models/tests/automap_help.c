@@ -148,3 +148,19 @@ struct search automap_search(struct arena *arena, enum how how, const struct gra
 		search_structure(&s);
 	return s;
 }
+
+bool automap_act(struct search *s, struct rng *rng)
+{
+	uint32_t values = (uint32_t)s->cutting->graph->value.n;
+	struct actions all = {0};
+	struct action a;
+
+	search_actions(&all, s, ~0u);
+	*list_add(&all.at, NULL) =
+		(struct action){ACTION_WHOLE, (int32_t)rng_below(rng, values),
+	                        (int)rng_below(rng, (uint32_t)s->cutting->naxes)};
+	a = all.at.at[rng_below(rng, 8) ? rng_below(rng, (uint32_t)all.at.n)
+	                                : all.at.n - 1];
+	xfree(all.at.at);
+	return action_apply(s, a);
+}

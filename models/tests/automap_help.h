@@ -4,6 +4,7 @@
 
 #include "automap/search.h"
 #include "automap/tactic.h"
+#include "base/rng.h"
 #include "program/model.h"
 
 /* The model of scenarios/models/NAME.yaml; it must be right. */
@@ -42,5 +43,8 @@ enum how { EXHAUSTIVE, MCTS, STRUCTURE };
 /* Runs a search, which has no more than its cutting, limits and seed, on such a machine. */
 struct search automap_search(struct arena *a, enum how how, const struct graph *g,
                              struct plain_machine *m, struct search s);
+
+/* Does an action at random, now and then one that keeps a value whole; returns whether it did any. */
+bool automap_act(struct search *s, struct rng *rng);
 
 #endif

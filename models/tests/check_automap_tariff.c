@@ -335,6 +335,103 @@ START_TEST(few_groups_of_a_torus_stand_for_all)
 }
 END_TEST
 
+/* Two of a torus of one slice, whose devices have a port each on one switch. */
+static struct machine *two_slices(const struct machine *one, const char *profile)
+{
+	struct machine *m = arena_dup(arena, one, 1, sizeof(*m));
+	struct fabric *ici = &m->fabric[0], *net = &m->fabric[1];
+	int32_t n = one->ndevices, ports = 2 * ici->naxes;
+	struct link *link =
+		arena_alloc(arena, 4 * (size_t)(one->nlinks + n), sizeof(*link));
+	int32_t *domain = arena_alloc(arena, 2 * (size_t)n, sizeof(int32_t));
+	int32_t *place = arena_alloc(arena, 2 * (size_t)n, sizeof(int32_t));
+	int32_t *at = arena_alloc(arena, 2 * (size_t)n, sizeof(int32_t));
+	int32_t *port = arena_alloc(arena, 2 * (size_t)(n * ports), sizeof(int32_t));
+	int32_t *up = arena_alloc(arena, 4 * (size_t)n, sizeof(int32_t));
+	struct device *device = arena_alloc(arena, 2 * (size_t)n, sizeof(*device));
+
+	m->ndevices = 2 * n;
+	m->nfabrics = 2;
+	for (int32_t d = 0; d < 2 * n; d++) {
+		device[d] = one->device[d % n];
+		domain[d] = d / n;
+		place[d] = d % n;
+		at[d] = d;
+		for (int32_t k = 0; k < ports; k++) {
+			int32_t of = ici->port[d % n * ports + k];
+
+			port[d * ports + k] = of < 0 ? -1 : of + d / n * one->nlinks;
+		}
+		for (int32_t k = 0; k < 2; k++)
+			up[2 * d + k] = 2 * one->nlinks + 2 * d + k;
+	}
+	for (int32_t i = 0; i < 2 * one->nlinks; i++)
+		link[i] = one->link[i % one->nlinks];
+	for (int32_t i = 0; i < 4 * n; i++)
+		link[2 * one->nlinks + i] = (struct link){"net", 3e9, 1e-5};
+	m->nlinks = 2 * one->nlinks + 4 * n;
+	m->link = link;
+	m->device = device;
+	ici->domain = domain;
+	ici->place = place;
+	ici->at = at;
+	ici->port = port;
+	ici->ndomains = 2;
+	*net = (struct fabric){
+		.name = "net",
+		.profile = profile,
+		.domain = arena_alloc(arena, 2 * (size_t)n, sizeof(int32_t)),
+		.priority = 1,
+		.share = 1,
+		.port = up,
+		.geometry = GEOMETRY_SWITCH,
+		.ndomains = 1};
+	return m;
+}
+
+/* Within slices and over several, level by level, prices are those of all messages. */
+START_TEST(slices_are_priced_by_levels)
+{
+	static const struct {
+		int n;
+		int32_t shape[3], axis[3];
+	} of[] = {
+		{2, {4, 4}, {2, 4, 4}},
+		{3, {4, 2, 4}, {4, 2, 8}},
+		{2, {6, 4}, {8, 3, 2}},
+	};
+	int k = _i % 3;
+	const int32_t *size = of[k].axis;
+	const struct mesh mesh = {
+		.naxes = 3,
+		.axis = {{"a", size[0]}, {"b", size[1]}, {"c", size[2]}},
+		.ndevices = size[0] * size[1] * size[2]};
+	const bool wrap[] = {true, true, true};
+	struct machine *m = two_slices(torus(of[k].n, of[k].shape, wrap, _i >= 6, false),
+	                               _i / 3 % 2 ? "plain" : "tpu");
+	struct where where = {.file = "here"};
+	struct group_prices *shared = group_prices_new(m);
+	struct rng *rng = rng_new(7);
+	struct hierarchy h = {0};
+	struct error e = {0};
+	struct matrix *matrix;
+	int32_t *mixed;
+	int64_t n;
+
+	hierarchy_add(&h, NULL, 2);
+	for (int a = 0; a < of[k].n; a++)
+		hierarchy_add(&h, NULL, of[k].shape[a]);
+	ck_assert_int_eq(matrices_of(&matrix, &n, arena, &h, &mesh, where, &e), OK);
+	for (int64_t i = 0; i < n; i++)
+		same_prices(m, &mesh, matrix_devices(&matrix[i], arena), shared);
+	mixed = matrix_devices(&matrix[0], arena);
+	shuffle(mixed, (uint32_t)mesh.ndevices, rng);
+	same_prices(m, &mesh, mixed, shared);
+	rng_free(rng);
+	group_prices_free(shared);
+}
+END_TEST
+
 /* Of whole rows or columns of a torus one is looked at; of parts of a column those that share its links. */
 START_TEST(rows_of_a_torus_are_one)
 {
@@ -397,6 +494,7 @@ Suite *tests(void)
 	tcase_add_loop_test(t, changes_cost_what_plans_do, 0, 3);
 	tcase_add_test(t, one_group_stands_for_all);
 	tcase_add_loop_test(t, few_groups_of_a_torus_stand_for_all, 0, 12);
+	tcase_add_loop_test(t, slices_are_priced_by_levels, 0, 12);
 	tcase_add_test(t, rows_of_a_torus_are_one);
 	tcase_add_test(t, points_on_a_line_tell_those_between);
 	tcase_add_test(t, unlike_devices_are_not_even);

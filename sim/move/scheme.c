@@ -180,25 +180,12 @@ enum status scheme_make(struct scheme *s, struct error *e)
 enum status scheme_rule_add(struct scheme *s, const char *match, struct where match_at,
                             const char *layout, struct where layout_at, struct error *e)
 {
-	struct scheme_rule *rule;
-	char why[160];
-	int code;
+	struct scheme_rule *rule = list_add(&s->rule, s->arena);
 
-	/* The library takes the time and the memory of what a count repeats. */
-	if (strlen(match) > RULE_MAX || strchr(match, '{'))
-		return error_set(e, E_RANGE, match_at,
-		                 "expected a regular expression of at most %d bytes "
-		                 "without {counts}",
-		                 RULE_MAX);
-	rule = list_add(&s->rule, s->arena);
 	*rule = (struct scheme_rule){.layout = layout, .layout_at = layout_at};
-	code = regcomp(&rule->match, match, REG_EXTENDED | REG_NOSUB);
-	if (!code)
-		return OK;
-	regerror(code, &rule->match, why, sizeof(why));
-	s->rule.n--;
-	return error_set(e, E_SYNTAX, match_at, "'%.80s' is no regular expression: %s",
-	                 match, why);
+	if (pattern_compile(&rule->match, match, match_at, e) != OK)
+		s->rule.n--;
+	return e->code;
 }
 
 void scheme_free(struct scheme *s)

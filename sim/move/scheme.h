@@ -25,9 +25,8 @@
 
 #include "array/layout.h"
 #include "base/list.h"
+#include "base/pattern.h"
 #include "program/tensors.h"
-
-#include <regex.h>
 
 struct scheme_rule {
 	regex_t match;
@@ -60,11 +59,7 @@ struct scheme {
  */
 enum status scheme_make(struct scheme *s, struct error *e);
 
-/*
- * Adds a rule; an expression that is none is an E_SYNTAX at its place, one of more than
- * RULE_MAX bytes or with a count {n} an E_RANGE.
- */
-enum { RULE_MAX = 1000 };
+/* Adds a rule; errors of its expression are those of pattern_compile(), at its place. */
 enum status scheme_rule_add(struct scheme *s, const char *match, struct where match_at,
                             const char *layout, struct where layout_at, struct error *e);
 void scheme_free(struct scheme *s); /* what the rules hold */

@@ -13,6 +13,7 @@ try $gpt --mesh batch=8 --platform dgx-a100:1 --tactic data:model
 try $gpt --mesh batch=16 --platform dgx-a100:1
 try $gpt --mesh batch=8 --platform dgx-a100:1 --budget 0
 try $gpt --mesh batch=8 --platform dgx-a100:1 --group '('
+try $gpt --mesh batch=8 --platform dgx-a100:1 --group '(a*)(a*)(a*)\1\2\3b'
 try $gpt --mesh batch=8 --platform dgx-a100:1 --search best
 try $gpt --mesh batch=8 --platform dgx-a100:1 --emit tf
 try $gpt --mesh batch=8 --platform dgx-a100:1 --devices 0-3
