@@ -547,7 +547,8 @@ results/graphs.md: build/shardsim
 # What is fitted to, and how sure times are that follow from it.
 .PHONY: intervals
 intervals: build/shardsim
-	build/shardsim fit $(GIVEN) --intervals platforms/intervals.csv >/dev/null
+	build/shardsim fit $(GIVEN) --steps platforms/steps.csv \
+		--intervals platforms/intervals.csv >/dev/null
 
 BENCHES := $(patsubst %.c,$B/%,$(wildcard sim/tests/bench_*.c))
 $(BENCHES): %: %.o $(TESTED_OBJECTS) $B/libshardsim.a $B/flags

@@ -128,7 +128,8 @@ static json_t *answer_json(struct arena *a, const struct automap_show *s)
 		tactics, "device_order", order_json(&r->best), "second", second_json(s));
 }
 
-/* What is known of the model besides its program; there is no pipeline, and nothing idles. */
+/* What is known of the model besides its program; there is no pipeline, and nothing idles. Steps of
+ * found shardings were never measured. */
 static struct program_job job_of(const struct automap_show *s,
                                  const struct automap_price *p)
 {
@@ -139,6 +140,7 @@ static struct program_job job_of(const struct automap_show *s,
 		.model_flops = passes * s->program->model_flops / devices,
 		.tokens_per_s_per_device =
 			passes * s->program->tokens / devices / p->price.step_s,
+		.sure = {NAN, NAN},
 		.naxes = p->naxes,
 		.axis = p->axis};
 

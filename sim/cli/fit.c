@@ -13,7 +13,7 @@
 #include <string.h>
 
 struct options {
-	const char *mapping, *family, *constants, *output, *format, *intervals;
+	const char *mapping, *family, *constants, *output, *format, *intervals, *steps;
 	const char *platform, *collective;
 	bool in_place;
 	struct library_text library;
@@ -38,6 +38,8 @@ static const struct option_row option_table[] = {
 	{"intervals", 0, "FILE",
          "write to FILE how sure the times of these families and all others are",
          AT(intervals)},
+	{"steps", 0, "FILE",
+         "a table of training steps, whose times --intervals is of, too", AT(steps)},
 	{"format", 0, "md|tex", "tables in Markdown (default) or LaTeX", AT(format),
          .unknown = "unknown format"},
 	{0},
@@ -49,6 +51,8 @@ static void check_options(void *self, const struct argp_state *state)
 
 	if (o->platform && o->intervals)
 		argp_error(state, "--intervals does not go with --platform");
+	if (o->steps && !o->intervals)
+		argp_error(state, "--steps goes with --intervals");
 	if (o->platform && (o->mapping || o->family))
 		argp_error(state, "%s does not go with --platform",
 		           o->mapping ? "--mapping" : "--family");
@@ -172,6 +176,7 @@ static enum status fit_one(struct arena *a, const struct options *o, struct erro
 
 static enum status write_intervals(const struct validation *v,
                                    const struct family_fit *fit, int n,
+                                   const struct step_table *steps,
                                    const struct options *o, struct error *e)
 {
 	struct text command = {0}, out = {0};
@@ -179,8 +184,10 @@ static enum status write_intervals(const struct validation *v,
 	text_printf(&command, "shardsim fit");
 	for (int i = 0; i < o->file.n; i++)
 		text_printf(&command, " %s", o->file.at[i]);
+	if (o->steps)
+		text_printf(&command, " --steps %s", o->steps);
 	text_printf(&command, " --intervals %s", o->intervals);
-	intervals_print(&out, v, fit, n, command.s);
+	intervals_print(&out, v, fit, n, o->steps ? steps : NULL, command.s);
 	file_write(o->intervals, out.s, out.length, e);
 	text_free(&command);
 	text_free(&out);
@@ -193,11 +200,13 @@ static enum status fit_all(struct validation *v, struct arena *a,
 	const char **family, **constant = NULL;
 	struct pen pen = pen_chosen(o, a);
 	struct text entries = {0};
+	struct step_table steps;
 	struct family_fit *fit;
 	int n = 0;
 
 	if (families_chosen(&family, a, v, o->family, e) != OK ||
-	    constants_named(&constant, a, o, e) != OK)
+	    constants_named(&constant, a, o, e) != OK ||
+	    (o->steps && step_table_read(&steps, a, o->steps, true, e) != OK))
 		return e->code;
 	while (family[n])
 		n++;
@@ -212,7 +221,7 @@ static enum status fit_all(struct validation *v, struct arena *a,
 			file_write(o->output, entries.s ? entries.s : "",
 			           entries.length, e);
 		if (e->code == OK && o->intervals)
-			write_intervals(v, fit, n, o, e);
+			write_intervals(v, fit, n, &steps, o, e);
 		if (e->code == OK)
 			fit_words(&pen, fit, n);
 	}

@@ -71,12 +71,12 @@ static void add_bytes(struct text *out, const char *what, double bytes)
 	text_printf(out, "\n");
 }
 
-static void add_communication(struct text *out, const struct step_time *s,
-                              const struct likely *l, struct arena *a)
+static void add_sure(struct text *out, const char *what, double s,
+                     const struct likely *l, struct arena *a)
 {
 	const char *sure = likely_words(l, a);
 
-	add_line(out, "communication", s->price.communication_s);
+	add_line(out, what, s);
 	if (!*sure)
 		return;
 	out->length--; /* back before the end of the line */
@@ -96,7 +96,7 @@ static void print_text(struct text *out, const struct step_time *s,
 	            s->facts.devices == 1 ? "" : "s", m->name,
 	            (long long)s->facts.micro_batches,
 	            s->facts.micro_batches == 1 ? "" : "es");
-	add_line(out, "step", s->step_s);
+	add_sure(out, "step", s->step_s, &job->sure, a);
 	add_line(out, "compute", s->price.compute_s);
 	for (int i = 0; i < CLASSES; i++)
 		if (s->price.class_s[i] > 0) {
@@ -104,7 +104,7 @@ static void print_text(struct text *out, const struct step_time *s,
 			add_line(out, op_class_name((enum op_class)i),
 			         s->price.class_s[i]);
 		}
-	add_communication(out, s, show->likely, a);
+	add_sure(out, "communication", s->price.communication_s, show->likely, a);
 	add_line(out, "  of it exposed", s->price.exposed_s);
 	for (int i = 0; i < job->naxes; i++)
 		if (job->axis[i].exposed_s > 0) {
@@ -151,6 +151,21 @@ static void count_exposed(struct program_axis *axis, const struct step_time *s)
 	}
 }
 
+static enum overlap overlap_of(const struct options *o)
+{
+	return o->overlap && !strcmp(o->overlap, "none") ? OVERLAP_NONE : OVERLAP_ASYNC;
+}
+
+/* Between which the step's time is. No step was measured whose collectives run alone. */
+static struct likely sure_of(const struct step_time *s, const struct machine *m,
+                             const struct architecture *model, const struct options *o,
+                             const struct likely_table *t)
+{
+	if (overlap_of(o) != OVERLAP_ASYNC)
+		return (struct likely){NAN, NAN};
+	return step_likely(t, m, model, s->step_s);
+}
+
 static void print_step(struct arena *a, struct step_time *s, const struct machine *m,
                        const struct architecture *model, const struct options *o,
                        const struct likely_table *t)
@@ -163,6 +178,7 @@ static void print_step(struct arena *a, struct step_time *s, const struct machin
 	                                .contention_s = s->contention_s,
 	                                .idle_s = s->idle_s,
 	                                .tokens_per_s_per_device = s->tokens_per_s,
+	                                .sure = sure_of(s, m, model, o, t),
 	                                .naxes = STEP_AXES_NAMED,
 	                                .axis = axis};
 	struct program_memory memory = {s->live.params_bytes,
@@ -243,8 +259,6 @@ static enum status time_step(struct step_time *s, struct machine **m,
                              const struct options *o, struct error *e)
 {
 	struct where at = where_option("--parallel", o->parallel);
-	enum overlap overlap =
-		o->overlap && !strcmp(o->overlap, "none") ? OVERLAP_NONE : OVERLAP_ASYNC;
 	struct step_degrees degrees;
 	const char *platform = o->platform;
 	int32_t *devices = NULL, n;
@@ -267,7 +281,7 @@ static enum status time_step(struct step_time *s, struct machine **m,
 		return error_set(e, E_TYPE, where_option("--devices", o->devices),
 		                 "%d device%s for a job of %lld", (int)n,
 		                 n == 1 ? "" : "s", (long long)step_devices(&degrees));
-	if (step_time(s, a, model, &degrees, *m, devices, overlap, at, e) != OK)
+	if (step_time(s, a, model, &degrees, *m, devices, overlap_of(o), at, e) != OK)
 		return e->code;
 	return o->output ? write_program(o, model, &degrees, e) : OK;
 }
@@ -281,12 +295,11 @@ int command_step(int argc, char **argv)
 		       "holds.\v"
 		       "The axes of a job are data, fsdp, tensor, context, expert and "
 		       "pipeline; their product is the number of devices, but for "
-		       "expert, "
-		       "which divides data x fsdp. `program` can read what --output "
+		       "expert, which divides data x fsdp. `program` can read what "
+	               "--output "
 		       "writes, but knows nothing of contention and idle time.\n"
 		       "'80 % sure' gives the interval in which four of five measured "
-		       "times of the collectives alone would lie; kernels, and so the "
-		       "step, have none.\n"
+		       "times of the step, or of its collectives, would lie.\n"
 		       "Example: shardsim step scenarios/models/gpt-7b.yaml "
 		       "--parallel fsdp=8 --platform dgx-h100:1",
 		.machines = true,

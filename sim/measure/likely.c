@@ -50,9 +50,10 @@ static enum status row_read(struct likely_row *out, const struct csv *t, int64_t
 	out->collective = strcmp(collective, "*") != 0 ? collective : NULL;
 	out->from_bytes = (int64_t)bytes;
 	out->several = !strcmp(nodes, "several");
-	if (!out->several && strcmp(nodes, "one") != 0)
+	out->any = !strcmp(nodes, "any");
+	if (!out->several && !out->any && strcmp(nodes, "one") != 0)
 		return error_set(e, E_RANGE, csv_where_field(t, row, column[NODES]),
-		                 "nodes '%s', expected one or several", nodes);
+		                 "nodes '%s', expected one, several or any", nodes);
 	return OK;
 }
 
@@ -101,7 +102,7 @@ static bool caller_timed(const struct machine *m)
 static int fits(const struct likely_row *r, const struct machine *m,
                 const char *collective, int64_t bytes, bool several)
 {
-	if (r->several != several || r->from_bytes > bytes ||
+	if ((!r->any && r->several != several) || r->from_bytes > bytes ||
 	    (r->family && !of_family(m, r->family)) ||
 	    (r->collective && strcmp(r->collective, collective) != 0))
 		return 0;
@@ -131,13 +132,20 @@ static struct likely find(const struct likely_table *t, const struct machine *m,
 	return found;
 }
 
+/* Returns whether the machine is links alone, of which nothing was ever measured. */
+static bool links_alone(const struct machine *m)
+{
+	const struct profile *profile = m->nfabrics ? profile_of_fabric(m, 0) : NULL;
+
+	return !profile || (!profile->library && !profile->fill);
+}
+
 struct likely likely_find(const struct likely_table *t, const struct machine *m,
                           const char *collective, int64_t bytes, bool several)
 {
-	const struct profile *profile = profile_of_fabric(m, 0);
 	struct likely found, others;
 
-	if (!profile->library && !profile->fill)
+	if (links_alone(m))
 		return (struct likely){NAN, NAN};
 	found = find(t, m, false, collective, bytes, several);
 	if (caller_timed(m))
@@ -145,6 +153,30 @@ struct likely likely_find(const struct likely_table *t, const struct machine *m,
 	others = find(t, m, true, collective, bytes, several);
 	found.low = fmin(found.low, others.low);
 	found.high = fmax(found.high, others.high);
+	return found;
+}
+
+const char *likely_step_name(bool experts)
+{
+	return experts ? "step-experts" : "step";
+}
+
+struct likely likely_step(const struct likely_table *t, const struct machine *m,
+                          bool experts)
+{
+	const char *name = likely_step_name(experts);
+	struct likely found = {NAN, NAN};
+	bool own = false;
+
+	for (int64_t i = 0; i < t->n && !own && !links_alone(m); i++) {
+		const struct likely_row *r = &t->row[i];
+
+		if (!r->collective || strcmp(r->collective, name) != 0 ||
+		    (r->family && !of_family(m, r->family)))
+			continue;
+		found = r->factor;
+		own = r->family;
+	}
 	return found;
 }
 

@@ -1,7 +1,9 @@
 /*
  * How sure simulated times are: platforms/intervals.csv says, by family, collective, size and
  * whether nodes are crossed, between which factors of the time four timings of five lay that
- * were foretold from other timings. `shardsim fit --intervals` writes it (fit/intervals.h).
+ * were foretold from other timings, and the same of training steps, which stand there as the
+ * collectives `step` and `step-experts`. `shardsim fit --intervals` writes it
+ * (fit/intervals.h).
  */
 #ifndef SHARDSIM_SIM_MEASURE_LIKELY_H
 #define SHARDSIM_SIM_MEASURE_LIKELY_H
@@ -25,6 +27,7 @@ struct likely_row {
 	const char *family, *collective;
 	int64_t from_bytes; /* the least size */
 	bool several;       /* nodes, else one */
+	bool any;           /* one or several */
 	struct likely factor;
 };
 
@@ -47,6 +50,17 @@ enum status likely_read(struct likely_table *out, struct arena *a, struct error 
  */
 struct likely likely_find(const struct likely_table *t, const struct machine *m,
                           const char *collective, int64_t bytes, bool several);
+
+/* Returns the collective as which the training steps of models stand in the table. */
+const char *likely_step_name(bool experts);
+
+/*
+ * Returns the factors of a training step's time, of a model with experts or without: of the
+ * machine's family if that is in the table, else of families without timings. NaN for machines
+ * that are links alone.
+ */
+struct likely likely_step(const struct likely_table *t, const struct machine *m,
+                          bool experts);
 
 /* Returns whether a network joins some of these devices of the platform to others. */
 bool likely_several(const struct machine *m, const int32_t *devices, int32_t n);

@@ -58,7 +58,7 @@ static json_t *totals_json(const struct program_price *price,
 
 	return json_pack(
 		"{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,"
-		"s:o,s:o,s:o,s:o,s:o}",
+		"s:o,s:o,s:o,s:o,s:o,s:o}",
 		"step_s", real(price->step_s + contention + idle + bubble), "compute_s",
 		real(price->compute_s), "communication_s", real(price->communication_s),
 		"exposed_s", real(price->exposed_s), "host_s", real(price->host_s),
@@ -76,7 +76,8 @@ static json_t *totals_json(const struct program_price *price,
 		show->reshards ? json_integer(show->reshards->full_rematerializations)
 			       : json_null(),
 		"bound_s", real(price->bound_s), "communication_interval_s",
-		show->likely ? likely_json(show->likely) : json_null());
+		show->likely ? likely_json(show->likely) : json_null(),
+		"step_interval_s", job ? likely_json(&job->sure) : json_null());
 }
 
 static json_t *collectives_json(const struct table_rows *rows)

@@ -32,6 +32,7 @@ struct program_axis {
 struct program_job {
 	double model_flops, mfu, bubble_s, contention_s, idle_s;
 	double tokens_per_s_per_device;
+	struct likely sure; /* between which the step's time is */
 	int naxes;
 	const struct program_axis *axis;
 };

@@ -19,3 +19,11 @@ struct likely program_likely(const struct likely_table *t, const struct program_
 	}
 	return sum.high > 0 ? sum : (struct likely){NAN, NAN};
 }
+
+struct likely step_likely(const struct likely_table *t, const struct machine *machine,
+                          const struct architecture *model, double step_s)
+{
+	struct likely l = likely_step(t, machine, model->moe.experts > 0);
+
+	return (struct likely){l.low * step_s, l.high * step_s};
+}

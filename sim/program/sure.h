@@ -1,8 +1,9 @@
-/* How sure the communication of a priced program is. */
+/* How sure the communication of a priced program is, and the time of a training step. */
 #ifndef SHARDSIM_SIM_PROGRAM_SURE_H
 #define SHARDSIM_SIM_PROGRAM_SURE_H
 
 #include "measure/likely.h"
+#include "program/model.h"
 #include "program/price.h"
 
 /*
@@ -12,5 +13,13 @@
  */
 struct likely program_likely(const struct likely_table *t,
                              const struct program_price *p);
+
+/*
+ * Returns the seconds between which a training step of the model takes what step_s says, four
+ * times of five, if it runs as published ones do: communication beside kernels (OVERLAP_ASYNC).
+ * NaN where step_s is, and without timings of such machines.
+ */
+struct likely step_likely(const struct likely_table *t, const struct machine *machine,
+                          const struct architecture *model, double step_s);
 
 #endif

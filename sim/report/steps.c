@@ -17,15 +17,23 @@ static double ratio_of(const struct step_group *g, const struct row *r)
 
 /* --- words ------------------------------------------------------------------------------ */
 
+/* Returns between which times the step's is. */
+static const char *sure_text(struct arena *a, const struct row *r)
+{
+	return isnan(r->low_s) ? "-"
+	                       : arena_printf(a, "%s to %s", words_time(a, r->low_s),
+	                                      words_time(a, r->high_s));
+}
+
 static void group_table(const struct pen *pen, const struct step_group *g)
 {
-	static const char *const head[] = {"step of", "devices", "time",    "ratio",
-	                                   "MFU",     "compute", "exposed", "bubble",
-	                                   "other",   "memory",  "status"};
+	static const char *const head[] = {"step of", "devices", "time",    "80 % sure",
+	                                   "ratio",   "MFU",     "compute", "exposed",
+	                                   "bubble",  "other",   "memory",  "status"};
 	struct arena *a = pen->arena;
 	struct pen_table t = words_table(
 		a, arena_printf(a, "%s on %s", g->row[0]->family, g->row[0]->platform),
-		"lrrrrrrrrrl", head, g->n);
+		"lrrrrrrrrrrl", head, g->n);
 
 	t.name = "steps";
 	t.place = arena_printf(a, "%s-%s", g->row[0]->family, g->row[0]->platform);
@@ -36,15 +44,16 @@ static void group_table(const struct pen *pen, const struct step_group *g)
 		cell[0] = r->scenario;
 		cell[1] = r->devices < 0 ? "-" : words_count(a, (size_t)r->devices);
 		cell[2] = words_time(a, r->time_s);
-		cell[3] = words_ratio(a, ratio_of(g, r));
-		cell[4] = words_percent(a, r->mfu);
-		cell[5] = words_time(a, r->compute_s);
-		cell[6] = words_time(a, r->exposed_s);
-		cell[7] = words_time(a, r->bubble_s);
-		cell[8] = words_time(a, r->other_s);
-		cell[9] = words_bytes(
+		cell[3] = sure_text(a, r);
+		cell[4] = words_ratio(a, ratio_of(g, r));
+		cell[5] = words_percent(a, r->mfu);
+		cell[6] = words_time(a, r->compute_s);
+		cell[7] = words_time(a, r->exposed_s);
+		cell[8] = words_time(a, r->bubble_s);
+		cell[9] = words_time(a, r->other_s);
+		cell[10] = words_bytes(
 			a, r->peak_live_bytes < 0 ? -1 : (double)r->peak_live_bytes);
-		cell[10] = r->status == OUTCOME_OK
+		cell[11] = r->status == OUTCOME_OK
 		                   ? "ok"
 		                   : arena_printf(a, "%s: %s", outcome_name(r->status),
 		                                  r->message);
@@ -101,14 +110,12 @@ static void write_words(const struct pen *pen, const struct row **row, size_t n,
 		pen->paragraph(pen, callers);
 	pen->paragraph(
 		pen,
-		o->baseline
-			? arena_printf(pen->arena,
-	                               "A ratio is the time of %s on the same machine "
-	                               "over that of the row.",
-	                               o->baseline)
-			: "A ratio is the time of the fastest of the family on the "
-			  "same "
-			  "machine over that of the row.");
+		arena_printf(
+			pen->arena,
+			"A ratio is the time of %s on the same machine over that of "
+			"the row. Of five measured steps four are to lie between "
+			"the times of 80 %% sure (platforms/README.md).",
+			o->baseline ? o->baseline : "the fastest of the family"));
 	fastest_table(pen, row, n, o->baseline);
 	for (size_t i = 0; i < n;) {
 		i = step_group_take(&g, row, i, n, o->baseline);
@@ -133,7 +140,8 @@ static void write_csv(FILE *out, const struct row **row, size_t n, const char *b
 	struct step_group g;
 
 	fprintf(out, "family,platform,scenario,model,parallel,status,message,devices,"
-	             "time_s,ratio,mfu,compute_s,exposed_s,bubble_s,other_s,peak_bytes"
+	             "time_s,low_s,high_s,ratio,mfu,compute_s,exposed_s,bubble_s,other_"
+	             "s,peak_bytes"
 	             "\r\n");
 	for (size_t i = 0; i < n;) {
 		i = step_group_take(&g, row, i, n, baseline);
@@ -146,6 +154,8 @@ static void write_csv(FILE *out, const struct row **row, size_t n, const char *b
 			const double number[] = {r->devices < 0 ? NAN
 			                                        : (double)r->devices,
 			                         r->time_s,
+			                         r->low_s,
+			                         r->high_s,
 			                         ratio_of(&g, r),
 			                         r->mfu,
 			                         r->compute_s,

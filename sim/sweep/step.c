@@ -5,6 +5,7 @@
 #include "base/units.h"
 #include "facts/model.h"
 #include "program/step_time.h"
+#include "program/sure.h"
 
 #include <math.h>
 #include <string.h>
@@ -83,12 +84,13 @@ static void refuse_memory(struct row *r, struct arena *a, double needs, double h
 }
 
 void sweep_step(struct row *r, const struct suite_step *step, const struct machine *m,
-                struct arena *a)
+                const struct likely_table *likely, struct arena *a)
 {
 	double device = m->device[0].memory_bytes;
 	struct architecture model;
 	struct step_degrees degrees;
 	struct step_time s;
+	struct likely sure;
 	struct error e = {0};
 
 	if (sweep_step_model(&model, a, step, &e) != OK ||
@@ -106,7 +108,10 @@ void sweep_step(struct row *r, const struct suite_step *step, const struct machi
 		refuse_memory(r, a, s.peak_bytes, device);
 		return;
 	}
+	sure = step_likely(likely, m, &model, s.step_s);
 	r->time_s = s.step_s;
+	r->low_s = sure.low;
+	r->high_s = sure.high;
 	r->compute_s = s.price.compute_s;
 	r->exposed_s = s.price.exposed_s;
 	r->bubble_s = s.bubble_s;

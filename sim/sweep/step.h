@@ -3,6 +3,7 @@
 #define SHARDSIM_SIM_SWEEP_STEP_H
 
 #include "array/machine.h"
+#include "measure/likely.h"
 #include "planner/planner.h"
 #include "program/model.h"
 #include "store/store.h"
@@ -18,9 +19,10 @@ enum status sweep_step_model(struct architecture *out, struct arena *a,
 /*
  * Times a step on the machine and fills in the row, whose texts are the arena's. A model and degrees
  * that do not go together, and a machine that is too small, are not applicable; a step that
- * needs more memory than a device has is over-memory, without a time.
+ * needs more memory than a device has is over-memory, without a time. `likely` says how sure
+ * the time is.
  */
 void sweep_step(struct row *r, const struct suite_step *step, const struct machine *m,
-                struct arena *a);
+                const struct likely_table *likely, struct arena *a);
 
 #endif

@@ -224,7 +224,7 @@ static void run_unit(struct worker *worker, int32_t scenario, int unit)
 	}
 	if (s->suite->scenario[scenario].step.model) {
 		sweep_step(&r, &s->suite->scenario[scenario].step,
-		           worker->loaded->machine, worker->arena);
+		           worker->loaded->machine, &worker->likely, worker->arena);
 		send_row(worker, &r);
 		return;
 	}

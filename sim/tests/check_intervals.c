@@ -102,7 +102,7 @@ START_TEST(table_by_hand)
 	struct text out = {0};
 	const char *first;
 
-	intervals_print(&out, v, fit, 2, "a command");
+	intervals_print(&out, v, fit, 2, NULL, "a command");
 	ck_assert(strstr(out.s, "Written by `a command`.\n") != NULL);
 	ck_assert(strstr(out.s,
 	                 "# Of 4 pairs of a set and a collective below 1 MiB they "
@@ -117,7 +117,7 @@ START_TEST(table_by_hand)
 	borrow_sends();
 	tiny[0] = (struct fit_residual){&p[5], 0.5};
 	text_free(&out);
-	intervals_print(&out, v, fit, 1, "a command");
+	intervals_print(&out, v, fit, 1, NULL, "a command");
 	ck_assert_msg(strstr(out.s,
 	                     "\n*,*,1048576,several,1,0.4045,2.8124\n"
 	                     "tiny,*,1048576,several,1,0.5273,2.2528\n"
@@ -126,6 +126,84 @@ START_TEST(table_by_hand)
 	              "%s", out.s);
 	text_free(&out);
 	validation_close(v);
+}
+END_TEST
+
+/*
+ * A row that was measured as exp(e) s, and foretold as one second by what `from` says: as
+ * shipped (held out), or by the constants of a fit.
+ */
+static struct measured_step step_row(const char *family, const char *set, double e,
+                                     int from)
+{
+	struct measured_step s = {
+		.family = family,
+		.set = set,
+		.name = "m",
+		.measured_s = exp(e),
+		.time_s = 3,
+		.without_s = {NAN, NAN, 3},
+	};
+
+	s.held_out = from == STEP_HELD;
+	if (s.held_out)
+		s.time_s = 1;
+	else
+		s.without_s[from] = 1;
+	return s;
+}
+
+/*
+ * e = -0.2 and 0.1 of two sets of `one` and twice 0.5 of one model of a set of `two`; a row of
+ * b that nothing else foretells does not count, and d alone has experts, 0.2.
+ *
+ * Of the three pairs the quantiles are -0.2 and 0.5, and tau is sqrt((0.04 + 0.01 + 0.25) /
+ * 3) = 0.31623: `*` has hypot(0.2, 1.28 x sqrt(2) x 0.31623) = 0.60637 below and 0.76005
+ * above. `one` has -0.2 and 0.1, drawn by 2/7 to 0.2 and 2/7 x 0.1 + 5/7 x 0.5 = 0.38571, and
+ * a tau of sqrt((0.05 + 5 x 0.1) / 7) = 0.28031: 0.41077 and 0.52679. `two` has 0 and 0.5,
+ * drawn by 1/6 to 5/6 x 0.2 and 0.5, and sqrt((0.25 + 0.5) / 6) = 0.35355: 0.48226, 0.67439.
+ *
+ * The others make for a 1.28 x sqrt((0.01 + 5 x 0.13) / 6) below, for b hypot(5/6 x 0.5, 1.28 x
+ * sqrt((0.04 + 5 x 0.145) / 6)) above and for c hypot(0.1, 1.28 x sqrt(2 x 0.025)), of which
+ * they are off by 0.47111, 0.16169 and 1.64917: four of five are held by 1.64917 times the
+ * widths. Of two sets the factors are 2.41775, 1.38107 and 1.5625, which does not hold c.
+ *
+ * With experts one set is left: hypot(0, 1.28 x sqrt(2) x 0.2) and hypot(0.2, that) in `*`.
+ */
+START_TEST(steps_by_hand)
+{
+	static const char wanted[] = TABLE "*,step,0,any,3,0.3679,3.5024\n"
+					   "one,step,0,any,2,0.5079,2.3840\n"
+					   "two,step,0,any,1,0.4514,3.0410\n"
+					   "*,step-experts,0,any,1,0.6963,1.5123\n"
+					   "two,step-experts,0,any,1,0.7741,1.3838\n";
+	struct measured_step row[] = {
+		step_row("one", "a", -0.2, HELD_SET),
+		step_row("one", "b", 0.1, STEP_HELD),
+		step_row("two", "c", 0.5, HELD_MODEL),
+		step_row("two", "c", 0.5, HELD_MODEL),
+		step_row("two", "d", 0.2, HELD_MODEL),
+		step_row("one", "b", 3, HELD_SCALE),
+	};
+	const struct step_table t = {.n = COUNT(row), .row = row};
+	struct text out = {0};
+	const char *first;
+
+	row[0].without_s[HELD_MODEL] = 2;
+	row[4].experts = true;
+	intervals_print(&out, NULL, NULL, 0, &t, "a command");
+	ck_assert_msg(
+		strstr(out.s,
+	               "\n# Of 3 pairs of a set and a model of training steps they "
+	               "hold "
+	               "66.7 %, without the set.\n"
+	               "# Of 1 pairs of a set and a model to which nothing is fitted "
+	               "they hold 100.0 %, without the set.\n") != NULL,
+		"%s", out.s);
+	first = strstr(out.s, TABLE);
+	ck_assert_ptr_nonnull(first);
+	ck_assert_msg(!strcmp(first, wanted), "%s", first);
+	text_free(&out);
 }
 END_TEST
 
@@ -178,6 +256,32 @@ START_TEST(the_nearest_row_counts)
 		ck_assert_msg(isnan(row[i].low) ? isnan(l.low) : l.low == row[i].low,
 		              "row %d: %g", i, l.low);
 	}
+}
+END_TEST
+
+/* Steps have the row of their family, else that of all, whatever collectives have. */
+START_TEST(rows_of_steps)
+{
+	static const char table[] = TABLE "*,*,0,one,4,0.5,2\n"
+					  "tiny,*,0,one,3,0.7,1.8\n"
+					  "*,step,0,any,3,0.8,1.2\n"
+					  "tiny,step,0,any,3,0.9,1.1\n"
+					  "tinyer,step-experts,0,any,3,0.2,5\n"
+					  "*,step-experts,0,any,3,0.6,1.4\n";
+	struct likely_table t = read_table(table);
+	struct error e = {0};
+	struct machine *m;
+
+	ck_assert_int_eq(platform_machine(&m, arena, "tiny:2", NULL, 0, &e), OK);
+	ck_assert_double_eq(likely_step(&t, m, false).low, 0.9);
+	ck_assert_double_eq(likely_step(&t, m, true).high, 1.4);
+	t.n = 2;
+	ck_assert_double_nan(likely_step(&t, m, false).low);
+	t = read_table(table);
+	unsetenv("SHARDSIM_DATA");
+	ck_assert_int_eq(platform_machine(&m, arena, "cluster:2{gpus=2}", NULL, 0, &e),
+	                 OK);
+	ck_assert_double_nan(likely_step(&t, m, false).low);
 }
 END_TEST
 
@@ -270,7 +374,7 @@ static const struct {
 	const char *says;
 } faults[] = {
 	{TABLE "*,*,0,one,4,x,2\n", 2, "low 'x', expected a number of 0 or more"},
-	{TABLE "*,*,0,two,4,1,2\n", 2, "nodes 'two', expected one or several"},
+	{TABLE "*,*,0,two,4,1,2\n", 2, "nodes 'two', expected one, several or any"},
 	{TABLE "*,*,-1,one,4,1,2\n", 2, "from_bytes '-1'"},
 	{"family,collective\n*,*\n", 1, "from_bytes"},
 };
@@ -341,7 +445,9 @@ Suite *tests(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_set_timeout(t, 60);
 	tcase_add_test(t, table_by_hand);
+	tcase_add_test(t, steps_by_hand);
 	tcase_add_test(t, the_nearest_row_counts);
+	tcase_add_test(t, rows_of_steps);
 	tcase_add_test(t, borrowed_callers);
 	tcase_add_test(t, callers_as_tables_say);
 	tcase_add_test(t, several_nodes);

@@ -1,5 +1,6 @@
 #include "validate/report.h"
 
+#include "measure/held.h"
 #include "stat/summary.h"
 #include "text/words.h"
 #include "validate/ways.h"
@@ -274,104 +275,33 @@ static void sizes_table(const struct pen *pen, const struct validation *v)
 
 /* --- how sure --------------------------------------------------------------------- */
 
-/* Of the rows of some sizes: how many lie in their interval, and how wide that is. */
-struct held {
-	size_t n, sets;
-	double rows, by_set; /* shares that lie in it, of rows, and the mean over sets */
-	double width;        /* the median of the factors that half of it is */
-};
-
-static bool is_likely(const struct prediction *p, const struct group *g)
-{
-	return in_group(g, p) && !isnan(p->likely_s.low);
-}
-
-static bool lies_in(const struct prediction *p)
-{
-	return p->row->time_s >= p->likely_s.low && p->row->time_s <= p->likely_s.high;
-}
-
-/* Returns the share of a set's rows that lie in their intervals. */
-static double set_share(const struct prediction *row, int64_t n, const struct group *g,
-                        const char *set)
-{
-	double in = 0, all = 0;
-
-	for (int64_t i = 0; i < n; i++)
-		if (is_likely(&row[i], g) && !strcmp(row[i].row->set, set)) {
-			in += lies_in(&row[i]);
-			all++;
-		}
-	return in / all;
-}
-
-static struct held held_of(const struct validation *v, const struct group *g,
-                           struct arena *a)
-{
-	int64_t n;
-	const struct prediction *row = validation_rows(v, &n);
-	double *width = arena_alloc(a, (size_t)n + 1, sizeof(*width));
-	const char **set = arena_alloc(a, (size_t)n + 1, sizeof(*set));
-	struct held h = {0};
-
-	for (int64_t i = 0; i < n; i++) {
-		const struct likely *s = &row[i].likely_s;
-		size_t k = 0;
-
-		if (!is_likely(&row[i], g))
-			continue;
-		h.rows += lies_in(&row[i]);
-		width[h.n++] = sqrt(s->high / s->low);
-		while (k < h.sets && strcmp(set[k], row[i].row->set) != 0)
-			k++;
-		if (k == h.sets)
-			set[h.sets++] = row[i].row->set;
-	}
-	for (size_t k = 0; k < h.sets; k++)
-		h.by_set += set_share(row, n, g, set[k]) / (double)h.sets;
-	h.rows /= (double)h.n;
-	h.width = stat_quantile(width, h.n, 0.5);
-	return h;
-}
-
 /* Prints how many timings lie where four of five should. */
-static void sure_table(const struct pen *pen, const struct validation *v)
+static void print_sure(const struct pen *pen, const struct validation *v)
 {
-	static const char *const head[] = {
-		"size", "n", "in its interval", "sets", "mean of sets", "half-width"};
 	static const struct {
 		const char *name;
 		int first, last;
 	} range[] = {{"from 1 MiB", 2, 3}, {"below 1 MiB", 0, 1}};
 	struct arena *a = pen->arena;
-	struct pen_table t =
-		words_table(a, "Timings inside the intervals that should hold 80 %",
-	                    "lrrrrr", head, 2);
+	int64_t n;
+	const struct prediction *row = validation_rows(v, &n);
+	struct held_time *time = arena_alloc(a, (size_t)n + 1, sizeof(*time));
+	struct pen_table t = held_table(
+		a, "Timings inside the intervals that should hold 80 %", "size", 2);
 
 	for (int i = 0; i < 2; i++) {
-		struct group g = {.first_class = range[i].first,
-		                  .last_class = range[i].last};
-		struct held h = held_of(v, &g, a);
-		const char **cell;
+		const struct group g = {.first_class = range[i].first,
+		                        .last_class = range[i].last};
+		size_t k = 0;
 
-		if (!h.n)
-			continue;
-		cell = words_row(&t);
-		cell[0] = range[i].name;
-		cell[1] = words_count(a, h.n);
-		cell[2] = arena_printf(a, "%.0f %%", 100 * h.rows);
-		cell[3] = words_count(a, h.sets);
-		cell[4] = arena_printf(a, "%.0f %%", 100 * h.by_set);
-		cell[5] = factor(a, h.width);
+		for (int64_t j = 0; j < n; j++)
+			if (in_group(&g, &row[j]))
+				time[k++] = (struct held_time){row[j].row->set,
+				                               row[j].row->time_s,
+				                               row[j].likely_s};
+		held_row(&t, a, range[i].name, time, k);
 	}
-	if (!t.rows)
-		return;
-	pen->heading(pen, 2, "How sure");
-	pen->paragraph(pen,
-	               "Each time has an interval that should hold four timings of "
-	               "five (platforms/intervals.csv). Its half-width is a factor, "
-	               "here the median.");
-	pen->table(pen, &t);
+	held_words(pen, &t);
 }
 
 /* --- what is missing -------------------------------------------------------------- */
@@ -473,7 +403,7 @@ void validate_words(const struct pen *pen, const struct validation *v)
 		                            (long long)outliers_count(v),
 		                            VALIDATION_OUTLIER));
 	systems_table(pen, v);
-	sure_table(pen, v);
+	print_sure(pen, v);
 	classes_table(pen, v);
 	if (validation_of_one(v))
 		sizes_table(pen, v);

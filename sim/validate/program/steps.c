@@ -4,6 +4,7 @@
 #include "facts/model.h"
 #include "platform/platform.h"
 #include "program/step_time.h"
+#include "program/sure.h"
 #include "text/progress.h"
 #include "validate/sheet.h"
 
@@ -34,6 +35,7 @@ enum column {
 	UNITS,
 	DISPATCH,
 	EXPERTS_OVERLAP,
+	HELD_OUT,
 	COLUMNS
 };
 static const char *const columns[COLUMNS] = {
@@ -48,6 +50,7 @@ static const char *const columns[COLUMNS] = {
 	"recompute",    "attention",
 	"interleave",   "units",
 	"dispatch",     "experts_overlap",
+	"held_out",
 };
 
 struct table_reader {
@@ -55,6 +58,7 @@ struct table_reader {
 	struct sheet sheet;
 	struct error *error;
 	struct progress *progress;
+	struct likely_table likely;
 	struct machine *machine; /* of the last row that had one, and what it was called */
 	const char *platform;
 };
@@ -100,6 +104,8 @@ static enum status read_word(struct table_reader *r, int64_t row, enum column k,
 	return text ? r->error->code : OK;
 }
 
+static const char *const flags[] = {"no", "yes", NULL};
+
 /* --- one row -------------------------------------------------------------------------- */
 
 static void set_precision(struct model_train *t, int precision)
@@ -116,7 +122,6 @@ static enum status read_train(struct table_reader *r, int64_t row, struct model_
 	static const char *const fuses[] = {"eager", "compiled", NULL};
 	static const char *const recomputes[] = {"none", "selective", "full", NULL};
 	static const char *const attentions[] = {"flash", "math", "torch", NULL};
-	static const char *const flags[] = {"no", "yes", NULL};
 	int precision, sequence;
 
 	if (read_count(r, row, SEQ, MODEL_DIM_MAX, 1, &t->seq) != OK ||
@@ -185,7 +190,6 @@ static const char *model_path(struct table_reader *r, int64_t row)
 static enum status read_job(struct step_job *out, struct table_reader *r, int64_t row)
 {
 	static const char *const dispatches[] = {"copies", "nodes", NULL};
-	static const char *const flags[] = {"no", "yes", NULL};
 	struct architecture *m = &out->model;
 	struct step_degrees *d = &out->degrees;
 	const char *path = model_path(r, row);
@@ -211,9 +215,12 @@ static enum status simulate_row(struct measured_step *out, struct table_reader *
 	struct step_job job;
 	const struct step_degrees *d = &job.degrees;
 	struct step_time s;
+	int held_out;
 
-	if (read_job(&job, r, row) != OK)
+	if (read_word(r, row, HELD_OUT, flags, &held_out) != OK ||
+	    read_job(&job, r, row) != OK)
 		return r->error->code;
+	out->held_out = held_out;
 	out->devices = job.ndevices;
 	out->experts = job.model.moe.experts > 0;
 	out->tensor = d->tensor > 1;
@@ -225,6 +232,7 @@ static enum status simulate_row(struct measured_step *out, struct table_reader *
 		return r->error->code;
 	out->params = s.facts.params;
 	out->time_s = s.step_s;
+	out->likely_s = step_likely(&r->likely, r->machine, &job.model, s.step_s);
 	out->compute_s = s.price.compute_s;
 	out->exposed_s = s.price.exposed_s;
 	out->matmul_s = s.price.class_s[CLASS_MATMUL];
@@ -287,6 +295,7 @@ static enum status read_row(struct measured_step *out, struct table_reader *r,
 		.communication_s = NAN,
 		.bubble_s = NAN,
 		.idle_s = NAN,
+		.likely_s = {NAN, NAN},
 		.without_s = {NAN, NAN, NAN},
 		.peak_bytes = NAN,
 		.device_bytes = NAN,
@@ -447,7 +456,8 @@ enum status step_table_read(struct step_table *out, struct arena *a, const char 
 	struct progress progress;
 	struct table_reader r = {.arena = a, .error = e, .progress = &progress};
 
-	if (sheet_read(&r.sheet, a, path, columns, COLUMNS, NEEDED, e) != OK)
+	if (sheet_read(&r.sheet, a, path, columns, COLUMNS, NEEDED, e) != OK ||
+	    likely_read(&r.likely, a, e) != OK)
 		return e->code;
 	*out = (struct step_table){.n = r.sheet.csv.nrows};
 	progress_begin(&progress, (hold_out ? 2 : 1) * out->n);

@@ -15,6 +15,7 @@
  *                               in place of those of the model; blank: 0, none, 1, eager, flash
  *   sequence                    yes: sequence parallelism
  *   dispatch                    how tokens go to experts, copies or nodes; blank: copies
+ *   held_out                    yes: no constant was ever fitted to the row
  *   precision                   bf16; amp: 16 bits with sums between layers in 32 (autocast);
  *                               fp8: projections of layers in 8 bits; amp-fp8: both
  * Rows of equal model, degrees, figures and machine are timed once.
@@ -24,6 +25,7 @@
 
 #include "array/tuning.h"
 #include "base/list.h"
+#include "measure/likely.h"
 #include "program/model.h"
 #include "program/step.h"
 #include "text/pen.h"
@@ -46,6 +48,7 @@ struct measured_step {
 	/* Of rows that are simulated. */
 	const char *platform, *family, *model, *parallel, *precision;
 	int64_t devices;
+	bool held_out; /* nothing is fitted to it */
 	bool experts, tensor, pipeline, context;
 	double params, layers, expert_bytes; /* program/step.h */
 	double measured_s;
@@ -55,6 +58,7 @@ struct measured_step {
 	 */
 	double time_s, compute_s, matmul_s, attention_s, exposed_s, communication_s;
 	double bubble_s, idle_s;
+	struct likely likely_s; /* between which time_s is; NaN: not known */
 	/*
 	 * Where rows are left out in turn: the family's constants, and how time_s changes with
 	 * each, or with one over it where the constant is a share or a rate.

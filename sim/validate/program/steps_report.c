@@ -1,6 +1,7 @@
 #include "validate/program/factors.h"
 #include "validate/program/steps.h"
 
+#include "measure/held.h"
 #include "plan/plan_json.h"
 #include "text/csv.h"
 
@@ -282,6 +283,30 @@ static void held_out_words(const struct pen *pen, const struct step_table *t)
 	fits_table(pen, t);
 }
 
+/* --- how sure -------------------------------------------------------------------------- */
+
+/* Prints how many steps lie where four of five should. */
+static void print_sure(const struct pen *pen, const struct step_table *t)
+{
+	static const char *const name[] = {"not held out", "held out"};
+	struct arena *a = pen->arena;
+	struct held_time *time = arena_alloc(a, (size_t)t->n + 1, sizeof(*time));
+	struct pen_table table = held_table(
+		a, "Steps inside the intervals that should hold 80 %", "steps", 2);
+
+	for (int held_out = 0; held_out < 2; held_out++) {
+		size_t n = 0;
+
+		for (int64_t i = 0; i < t->n; i++)
+			if (t->row[i].held_out == held_out)
+				time[n++] = (struct held_time){t->row[i].set,
+				                               t->row[i].measured_s,
+				                               t->row[i].likely_s};
+		held_row(&table, a, name[held_out], time, n);
+	}
+	held_words(pen, &table);
+}
+
 void step_table_words(const struct pen *pen, const struct step_table *t)
 {
 	struct arena *a = pen->arena;
@@ -301,6 +326,7 @@ void step_table_words(const struct pen *pen, const struct step_table *t)
 		errors_table(pen, t, i);
 	if (t->fit.n)
 		held_out_words(pen, t);
+	print_sure(pen, t);
 	pen->heading(pen, 2, "Left out");
 	left_out_table(pen, t);
 }
@@ -319,7 +345,7 @@ void step_table_csv(FILE *out, const struct step_table *t)
 	        "error,compute_s,matmul_s,attention_s,exposed_s,communication_s,bubble_"
 	        "s,idle_s,"
 	        "layers,expert_bytes,peak_bytes,device_bytes,without_set_s,without_"
-	        "model_s,without_scale_s,left_out,line\n");
+	        "model_s,without_scale_s,low_s,high_s,held_out,left_out,line\n");
 	for (int64_t i = 0; i < t->n; i++) {
 		const struct measured_step *s = &t->row[i];
 		const char *const text[] = {s->set, s->name, s->platform, s->parallel,
@@ -330,13 +356,15 @@ void step_table_csv(FILE *out, const struct step_table *t)
 			s->exposed_s,       s->communication_s, s->bubble_s,
 			s->idle_s,          s->layers,          s->expert_bytes,
 			s->peak_bytes,      s->device_bytes,    without_set_s(s),
-			without_model_s(s), without_scale_s(s)};
+			without_model_s(s), without_scale_s(s), s->likely_s.low,
+			s->likely_s.high};
 
 		for (size_t k = 0; k < sizeof(text) / sizeof(*text); k++)
 			csv_put(out, text[k], k == 0);
 		fprintf(out, ",%lld,%.0f", (long long)s->devices, s->params);
 		for (size_t k = 0; k < sizeof(number) / sizeof(*number); k++)
 			csv_number(out, number[k]);
+		csv_put(out, s->held_out ? "yes" : "no", false);
 		csv_put(out, s->left_out ? s->left_out : "", false);
 		fprintf(out, ",%lld\n", (long long)s->line);
 	}
@@ -346,7 +374,8 @@ static json_t *row_json(const struct measured_step *s)
 {
 	return json_pack(
 		"{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:f, s:o, s:o, s:o, "
-		"s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s?, s:I}",
+		"s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o, "
+		"s:s?, s:I}",
 		"set", json_text(s->set), "name", json_text(s->name), "source",
 		json_text(s->source), "platform", json_text(s->platform), "model",
 		json_text(s->model), "parallel", json_text(s->parallel), "precision",
@@ -361,7 +390,8 @@ static json_t *row_json(const struct measured_step *s)
 		json_known(s->peak_bytes), "device_bytes", json_known(s->device_bytes),
 		"without_set_s", json_known(without_set_s(s)), "without_model_s",
 		json_known(without_model_s(s)), "without_scale_s",
-		json_known(without_scale_s(s)), "left_out", s->left_out, "line",
+		json_known(without_scale_s(s)), "held_out", s->held_out, "interval_s",
+		likely_json(&s->likely_s), "left_out", s->left_out, "line",
 		(json_int_t)s->line);
 }
 
