@@ -351,11 +351,17 @@ static void add_reduction(struct lowered_cuts *l, const struct cutting *c, int32
 	int32_t slot = operand_slot(o, o->nin + value->out);
 	struct cuts to = l->made[v];
 
-	for (int i = 0; i < own->n; i++)
-		if (partial >> own->axis[i] & 1) {
-			cuts_add(&to, own->axis[i], own->at[i]);
-			scattered |= (uint8_t)(1 << own->axis[i]);
-		}
+	for (int i = 0; i < own->n; i++) {
+		int64_t shards =
+			cuts_shards(&to, c->size, own->at[i]) * c->size[own->axis[i]];
+
+		/* The op may cut the dimension on axes on which the value is whole. */
+		if (!(partial >> own->axis[i] & 1) ||
+		    value->type->dim[own->at[i]] % shards)
+			continue;
+		cuts_add(&to, own->axis[i], own->at[i]);
+		scattered |= (uint8_t)(1 << own->axis[i]);
+	}
 	to = cuts_sorted(&to);
 	if (scattered)
 		add_sum(l, c->graph, v, OP_REDUCE_SCATTER, scattered, to, slot);

@@ -6,11 +6,11 @@
  * along those that only operands have. Partial sums stay so through additions,
  * subtractions, negations whose operands are all partial on the same axes, and through
  * reshapes, transposes and conversions to no wider type, if every user is such an op;
- * otherwise they are reduced once: where the value itself is cut on the axis by a
- * reduce-scatter, else by an all-reduce. Operands are brought to how their op runs: by a
- * local slice, an all-gather, or both, or an all-to-all; what several ops of one phase
- * (forward, backward, update) need in the same way moves once. A result that takes an
- * argument's place has its cuts.
+ * otherwise they are reduced once: where the value itself is cut on the axis, evenly beside
+ * what its op cuts, by a reduce-scatter, else by an all-reduce. Operands are brought to how
+ * their op runs: by a local slice, an all-gather, or both, or an all-to-all; what several ops
+ * of one phase (forward, backward, update) need in the same way moves once. A result that
+ * takes an argument's place has its cuts.
  */
 #ifndef SHARDSIM_AUTOMAP_LOWER_H
 #define SHARDSIM_AUTOMAP_LOWER_H

@@ -46,3 +46,10 @@ struct where where_option(const char *name, const char *text)
 {
 	return (struct where){.file = name, .line = 1, .col = 1, .source = text};
 }
+
+enum status error_in_file(struct error *e, struct where at)
+{
+	if (e->code != OK && e->at.file && !strncmp(e->at.file, "--", 2))
+		e->at = at;
+	return e->code;
+}

@@ -57,4 +57,7 @@ void error_print(FILE *out, const struct error *e);
  */
 struct where where_option(const char *name, const char *text);
 
+/* An error in a text as an option has it is one at the place where a file has the text; returns its code. */
+enum status error_in_file(struct error *e, struct where at);
+
 #endif

@@ -80,6 +80,39 @@ START_TEST(keeps_values_whole)
 }
 END_TEST
 
+/*
+ * A value that is whole on an axis, of whose op the rows are cut on that axis: rows that another axis
+ * could cut alone are too few for both, so its sums are not scattered but all-reduced.
+ */
+START_TEST(scatters_evenly)
+{
+	static const int32_t size[] = {2, 4};
+	static const int32_t rows[] = {4, 8};
+	static const char *const counts[] = {"1 1 0 0", "1 0 1 0"};
+	static const char text[] =
+		"HloModule m\nENTRY e {\n%%x = f32[%d,256] parameter(0)\n"
+		"%%w = f32[256,64] parameter(1)\nROOT %%y = f32[%d,64] "
+		"dot(%%x, %%w), lhs_contracting_dims={1}, "
+		"rhs_contracting_dims={0}\n}\n";
+
+	for (int i = 0; i < 2; i++) {
+		const struct graph *g = automap_graph(
+			arena, arena_printf(arena, text, rows[i], rows[i]), false);
+		struct cutting *c = automap_cutting(arena, g, 2, size);
+		int32_t y =
+			g->tensor.at[g->op.at[0].first_tensor + g->op.at[0].nin].value;
+
+		cutting_atomic(c, y, 0);
+		automap_cut(c, "x", 0, 0);
+		ck_assert(cutting_cut(c, y, 0, 1));
+		automap_cut(c, "x", 1, 1);
+		cutting_settle(c, 1);
+		ck_assert_int_eq(c->op[0].n, 2);
+		ck_assert_str_eq(automap_counts(arena, c), counts[i]);
+	}
+}
+END_TEST
+
 /* --- values that are kept whole --------------------------------------------------- */
 
 /* A sum that is wanted whole, in front of and behind what is cut with gain. */
@@ -175,6 +208,7 @@ Suite *tests(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_set_timeout(t, 60);
 	tcase_add_test(t, keeps_values_whole);
+	tcase_add_test(t, scatters_evenly);
 	tcase_add_test(t, finds_what_to_keep_whole);
 	suite_add_tcase(s, t);
 	return s;

@@ -106,7 +106,7 @@ enum status jobs_suite_run(struct jobs_rows *out, struct arena *a, struct jobs_s
 
 	if (platform_open(&p, a, s->platform, NULL, 0, true, e) != OK ||
 	    library_of_plans(p->machine, &(struct library_text){0}, NULL, e) != OK)
-		return automap_in_suite(e, s->platform_at);
+		return error_in_file(e, s->platform_at);
 	if (p->machine->ndevices > JOB_DEVICES_MAX)
 		return error_set(e, E_RANGE, s->platform_at,
 		                 "has %d devices, expected at most %d",
@@ -114,7 +114,7 @@ enum status jobs_suite_run(struct jobs_rows *out, struct arena *a, struct jobs_s
 	s->ndevices = p->machine->ndevices;
 	for (int i = 0; i < s->nkinds; i++)
 		if (search_steps(a, &s->kind[i], &s->file[i], p->machine, e) != OK)
-			return automap_in_suite(e, s->file[i].file_at);
+			return error_in_file(e, s->file[i].file_at);
 	progress_begin(&progress, (int64_t)s->nrequirements * s->nloads * JOB_POLICIES);
 	for (int q = 0; q < s->nrequirements && e->code == OK; q++)
 		for (int l = 0; l < s->nloads && e->code == OK; l++) {

@@ -242,11 +242,16 @@ enum status automap_shapes(struct automap_answer *out, struct arena *a,
                            const struct automap_ask *ask, struct error *e)
 {
 	struct shapes s = {.out = out, .a = a, .ask = ask, .e = e};
-	struct where at = where_option("--device-count", "");
+	const char *count = arena_printf(a, "%d", (int)ask->ndevices);
+	struct where at = where_option("--device-count", count);
+	struct error why = {0};
 
 	if (ask->machine &&
-	    placing_hierarchy(&s.h, ask->machine, ask->ndevices, at, e) != OK)
-		return e->code;
+	    placing_hierarchy(&s.h, ask->machine, ask->ndevices, at, &why) != OK)
+		return error_set(e, why.code, at,
+		                 "%s devices are no whole part of %s, expected whole "
+		                 "nodes, devices of one node or a box of chips",
+		                 count, ask->machine->name);
 	if (ask->machine)
 		placing_take(&s.h, ask->machine, a);
 	if (add_two_axes(&s) != OK || run_stages(&s) != OK)

@@ -191,13 +191,6 @@ static enum status read_study(struct reader *r, void *out)
 
 /* --- running ---------------------------------------------------------------------- */
 
-enum status automap_in_suite(struct error *e, struct where at)
-{
-	if (e->code != OK && e->at.file && !strncmp(e->at.file, "--", 2))
-		e->at = at;
-	return e->code;
-}
-
 static enum status add_row(struct study_rows *rows, struct arena *a,
                            const struct study_case *c, struct automap_ask *ask,
                            const char *strategy, struct where at, struct error *e)
@@ -218,7 +211,7 @@ static enum status add_row(struct study_rows *rows, struct arena *a,
 		tactic[ask->ntactics++] = next;
 	}
 	if (automap_run(&row.answer, a, ask, e) != OK)
-		return automap_in_suite(e, at);
+		return error_in_file(e, at);
 	*list_add(&rows->list, a) = row;
 	return OK;
 }
@@ -244,7 +237,7 @@ static enum status run_case(struct study_rows *rows, struct arena *a,
 	     platform_resize(&platform, a, NULL, 0, ask.ndevices, e) != OK) ||
 	    platform_machine(&machine, a, platform, NULL, 0, e) != OK ||
 	    library_of_plans(machine, &(struct library_text){0}, NULL, e) != OK)
-		return automap_in_suite(e, c->platform_at);
+		return error_in_file(e, c->platform_at);
 	if (automap_load(p, a, c->file, c->train, NULL, 0, e) != OK)
 		goto done;
 	ask.graph = &p->graph;

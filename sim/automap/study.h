@@ -34,7 +34,4 @@ bool automap_begins_with(const char *path, const char *key);
 /* Returns a path that a suite names: beside the suite, unless it begins with a slash. */
 const char *automap_beside(struct reader *r, const char *path);
 
-/* An error in a text as an option has it is one at the place where the suite has the text. */
-enum status automap_in_suite(struct error *e, struct where at);
-
 #endif

@@ -296,7 +296,7 @@ int command_step(int argc, char **argv)
 		       "The axes of a job are data, fsdp, tensor, context, expert and "
 		       "pipeline; their product is the number of devices, but for "
 		       "expert, which divides data x fsdp. `program` can read what "
-	               "--output "
+		       "--output "
 		       "writes, but knows nothing of contention and idle time.\n"
 		       "'80 % sure' gives the interval in which four of five measured "
 		       "times of the step, or of its collectives, would lie.\n"

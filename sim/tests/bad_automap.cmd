@@ -6,6 +6,7 @@ gpt=scenarios/models/gpt-24.yaml
 try
 try $gpt --platform dgx-a100:4
 try $gpt --mesh batch=8 --device-count 8 --platform dgx-a100:1
+try $gpt --device-count 12 --platform dgx-a100:2
 try $gpt --mesh batch=8 --search structure
 try $gpt --mesh batch=8 --platform dgx-a100:1 --tactic dta:batch
 try $gpt --mesh batch=8 --platform dgx-a100:1 --tactic data

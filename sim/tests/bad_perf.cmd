@@ -20,6 +20,9 @@ shardsim perf all-reduce --platform dgx-h100:1 --mesh x=8
 shardsim perf all-gather --platform dgx-h100:1 -b 1000003 -e 1000003
 shardsim perf all-reduce --platform dgx-h100:1 --clock model,fluid
 shardsim perf all-reduce --platform dgx-h100:1 --measured /none
+shardsim perf all-reduce --platform dgx-h100:1 --system H100
+shardsim perf all-reduce --platform dgx-h100:1 --measured platforms/measured.csv --system none
+shardsim perf all-reduce --platform dgx-h100:1 --measured platforms/measured.csv --system xxrjun-N1G8 -e 1M
 shardsim validate
 shardsim validate platforms/measured.csv --format xml
 shardsim validate platforms/measured.csv --plot v.png

@@ -38,8 +38,9 @@ static enum status site_open(struct site *s, struct arena *a, struct error *e)
 	const struct library_text text = {m->algorithm, m->protocol, m->launch};
 
 	if (platform_machine(&s->machine, a, s->platform, m->setting, m->nsettings,
-	                     e) != OK ||
-	    library_set(s->machine, &text, &m->at, e) != OK)
+	                     e) != OK)
+		return error_in_file(e, m->at);
+	if (library_set(s->machine, &text, &m->at, e) != OK)
 		return e->code;
 	s->device = arena_dup(a, s->machine->device, (size_t)s->machine->ndevices,
 	                      sizeof(*s->device));

@@ -91,6 +91,8 @@ static void check_perf_options(void *self, const struct argp_state *state)
 		argp_error(state, "needs --platform, such as dgx-h100:1");
 	if (o->sizes.factor && o->sizes.step)
 		argp_error(state, "-f and -i do not go together");
+	if (o->sizes.system && !o->sizes.measured)
+		argp_error(state, "--system goes with --measured");
 	o->sizes.collective = o->words.at[0];
 }
 

@@ -177,6 +177,18 @@ static enum status one_system(const struct measured_table *t,
 	return e->code;
 }
 
+/* Says that a table has no timing that fits, or but of `others`, sizes that were not asked for. */
+static enum status none_fits(const struct perf_sizes_text *o, int32_t devices,
+                             bool others, struct error *e)
+{
+	return error_set(e, E_INFEASIBLE, where_option("--measured", o->measured),
+	                 "has %s of %s on %d devices%s%s%s%s",
+	                 others ? "timings" : "no timing", o->collective, (int)devices,
+	                 o->system ? " by --system '" : "", o->system ? o->system : "",
+	                 o->system ? "'" : "",
+	                 others ? ", but none of these sizes" : "");
+}
+
 enum status perf_sizes_measured(struct perf_sizes *out, struct arena *a,
                                 const struct perf_sizes_text *o, const struct groups *g,
                                 struct error *e)
@@ -184,6 +196,7 @@ enum status perf_sizes_measured(struct perf_sizes *out, struct arena *a,
 	struct measured_table t;
 	int32_t devices = g->size, groups = g->ngroups;
 	int64_t lo, hi, tiny = 0;
+	bool others = false;
 
 	if (range_read(&lo, &hi, o, "0", "1T", g, e) != OK ||
 	    measured_read(&t, a, o->measured, e) != OK)
@@ -196,8 +209,11 @@ enum status perf_sizes_measured(struct perf_sizes *out, struct arena *a,
 	for (int64_t i = 0; i < t.n; i++) {
 		const struct measured *m = &t.row[i];
 
-		if (!row_fits(m, o, devices, groups) || m->bytes < lo ||
-		    m->bytes > hi || (out->n && out->bytes[out->n - 1] == m->bytes))
+		if (!row_fits(m, o, devices, groups))
+			continue;
+		others |= m->bytes < lo || m->bytes > hi;
+		if (m->bytes < lo || m->bytes > hi ||
+		    (out->n && out->bytes[out->n - 1] == m->bytes))
 			continue;
 		if (!perf_sends(o->collective, devices, m->bytes)) {
 			tiny++;
@@ -215,10 +231,5 @@ enum status perf_sizes_measured(struct perf_sizes *out, struct arena *a,
 		                     "%lld timing%s left out, of less than a byte for "
 		                     "each device",
 		                     (long long)tiny, tiny == 1 ? " is" : "s are"));
-	if (!out->n)
-		return error_set(e, E_INFEASIBLE,
-		                 where_option("--measured", o->measured),
-		                 "has no timing of %s on %d devices", o->collective,
-		                 (int)devices);
-	return OK;
+	return out->n ? OK : none_fits(o, devices, others, e);
 }

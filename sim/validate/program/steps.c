@@ -151,7 +151,8 @@ static enum status open_machine(struct table_reader *r, int64_t row)
 	if (r->platform && !strcmp(r->platform, platform))
 		return OK;
 	r->platform = platform;
-	return platform_machine(&r->machine, r->arena, platform, NULL, 0, r->error);
+	platform_machine(&r->machine, r->arena, platform, NULL, 0, r->error);
+	return error_in_file(r->error, sheet_where(&r->sheet, row, PLATFORM));
 }
 
 /* The devices of the job, spread over so many units of the machine; NULL: the first ones. */
