@@ -9,6 +9,7 @@
 #include "system/file.h"
 #include "text/pen.h"
 #include "text/words_list.h"
+#include "validate/mapping.h"
 
 #include <string.h>
 
@@ -229,6 +230,25 @@ static enum status fit_all(struct validation *v, struct arena *a,
 	return e->code;
 }
 
+/* Finds before any work what cannot be written, or would be written over what is read. */
+static enum status check_files(struct arena *a, const struct options *o, struct error *e)
+{
+	const char **used = arena_alloc(a, 2 * (size_t)o->file.n + 3, sizeof(*used));
+	int n = 0;
+
+	for (int i = 0; i < o->file.n; i++) {
+		used[n++] = o->file.at[i];
+		if (!o->platform)
+			used[n++] = o->mapping ? o->mapping
+			                       : mapping_beside(a, o->file.at[i]);
+	}
+	used[n++] = o->steps;
+	if (o->output && file_check_apart(o->output, used, n, e) != OK)
+		return e->code;
+	used[n++] = o->output;
+	return o->intervals ? file_check_apart(o->intervals, used, n, e) : OK;
+}
+
 int command_fit(int argc, char **argv)
 {
 	struct options o = {0};
@@ -255,10 +275,7 @@ int command_fit(int argc, char **argv)
 	int status = EXIT_DONE;
 
 	command_parse(&syntax, argc, argv);
-	if (o.output)
-		file_check(o.output, &e);
-	if (e.code == OK && o.intervals)
-		file_check(o.intervals, &e);
+	check_files(a, &o, &e);
 	if (e.code == OK && o.platform)
 		fit_one(a, &o, &e);
 	else if (e.code == OK &&

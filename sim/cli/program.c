@@ -212,7 +212,7 @@ static enum status check_lines(const struct options *o, struct error *e)
 		return error_set(e, E_TYPE, where_option("--output", o->output),
 		                 "expected --report timeline or memory, which are what "
 		                 "goes into a file");
-	return o->output ? file_check(o->output, e) : OK;
+	return o->output ? file_check_apart(o->output, o->file.at, o->file.n, e) : OK;
 }
 
 static void print(const struct options *o, struct arena *a,

@@ -263,7 +263,7 @@ static enum status time_step(struct step_time *s, struct machine **m,
 	const char *platform = o->platform;
 	int32_t *devices = NULL, n;
 
-	if ((o->output && file_check(o->output, e) != OK) ||
+	if ((o->output && file_check_apart(o->output, o->file.at, o->file.n, e) != OK) ||
 	    read_model(model, a, o, e) != OK ||
 	    step_degrees_parse(&degrees, a, o->parallel, at, e) != OK ||
 	    (platform_sized(platform) &&

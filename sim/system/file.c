@@ -181,6 +181,29 @@ enum status file_check(const char *path, struct error *e)
 	return is_name(path) && check_file(path) ? OK : refuse(path, e);
 }
 
+/* Returns whether both are one regular file, or will be. */
+static bool is_same(const char *path, const char *other)
+{
+	struct stat a, b;
+
+	if (stat(path, &a) != 0)
+		return !strcmp(path, other);
+	return stat(other, &b) == 0 && S_ISREG(a.st_mode) && a.st_dev == b.st_dev &&
+	       a.st_ino == b.st_ino;
+}
+
+enum status file_check_apart(const char *path, const char *const *used, int n,
+                             struct error *e)
+{
+	for (int i = 0; i < n; i++)
+		if (used[i] && is_same(path, used[i]))
+			return error_set(e, E_TYPE, (struct where){.file = path},
+			                 "is read, or written for another option, by "
+			                 "this command; expected another file to "
+			                 "write");
+	return file_check(path, e);
+}
+
 enum status file_write(const char *path, const char *bytes, size_t n, struct error *e)
 {
 	return is_name(path) && write_file(path, bytes, n) ? OK : refuse(path, e);

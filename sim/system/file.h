@@ -21,6 +21,13 @@ enum status file_write(const char *path, const char *bytes, size_t n, struct err
  */
 enum status file_check(const char *path, struct error *e);
 
+/*
+ * As file_check(), and an E_TYPE if the file is one of `used`, which the same command reads, or
+ * writes as well; those that are NULL or no regular files are none.
+ */
+enum status file_check_apart(const char *path, const char *const *used, int n,
+                             struct error *e);
+
 /* Syncs the file `part` and gives it the name `path`; returns false with errno. */
 bool file_replace(const char *part, const char *path);
 

@@ -312,9 +312,11 @@ static enum status run_published(struct session *s, struct error *e)
 /* Finds before any search what cannot be written. */
 static enum status check_files(const struct options *o, struct error *e)
 {
-	if (o->output && file_check(o->output, e) != OK)
+	const char *const used[] = {o->file.at[0], o->output};
+
+	if (o->output && file_check_apart(o->output, used, 1, e) != OK)
 		return e->code;
-	return o->devices_out ? file_check(o->devices_out, e) : OK;
+	return o->devices_out ? file_check_apart(o->devices_out, used, 2, e) : OK;
 }
 
 static enum status run_session(struct session *s, struct error *e)
