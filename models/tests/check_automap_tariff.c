@@ -287,6 +287,32 @@ static struct machine *torus(int n, const int32_t *shape, const bool *wrap, bool
 	return m;
 }
 
+/* Prices three axes of a mesh wherever they may be put on the machine's, and at random. */
+static void same_wherever(const struct machine *m, const struct hierarchy *h,
+                          const int32_t *size)
+{
+	const struct mesh mesh = {
+		.naxes = 3,
+		.axis = {{"a", size[0]}, {"b", size[1]}, {"c", size[2]}},
+		.ndevices = size[0] * size[1] * size[2]};
+	struct where at = {.file = "here"};
+	struct group_prices *shared = group_prices_new(m);
+	struct rng *rng = rng_new(7);
+	struct error e = {0};
+	struct matrix *matrix;
+	int32_t *mixed;
+	int64_t n;
+
+	ck_assert_int_eq(matrices_of(&matrix, &n, arena, h, &mesh, at, &e), OK);
+	for (int64_t i = 0; i < n; i++)
+		same_prices(m, &mesh, matrix_devices(&matrix[i], arena), shared);
+	mixed = matrix_devices(&matrix[0], arena);
+	shuffle(mixed, (uint32_t)mesh.ndevices, rng);
+	same_prices(m, &mesh, mixed, shared);
+	rng_free(rng);
+	group_prices_free(shared);
+}
+
 /*
  * On tori few groups stand for all, wherever three axes of a mesh are put on those of the machine;
  * where they are at random, or a cable is slow, all are looked at.
@@ -306,32 +332,13 @@ START_TEST(few_groups_of_a_torus_stand_for_all)
 	};
 	bool slow = _i / 4 == 2;
 	int k = _i % 4;
-	const int32_t *size = of[k].axis;
-	const struct mesh mesh = {
-		.naxes = 3,
-		.axis = {{"a", size[0]}, {"b", size[1]}, {"c", size[2]}},
-		.ndevices = size[0] * size[1] * size[2]};
 	struct machine *m = torus(of[k].n, of[k].shape, of[k].wrap, _i / 4 == 1, slow);
-	struct where at = {.file = "here"};
-	struct group_prices *shared = group_prices_new(m);
-	struct rng *rng = rng_new(7);
 	struct hierarchy h = {0};
-	struct error e = {0};
-	struct matrix *matrix;
-	int32_t *mixed;
-	int64_t n;
 
 	ck_assert((translates_new(arena, m) != NULL) == !slow);
 	for (int a = 0; a < of[k].n; a++)
 		hierarchy_add(&h, NULL, of[k].shape[a]);
-	ck_assert_int_eq(matrices_of(&matrix, &n, arena, &h, &mesh, at, &e), OK);
-	for (int64_t i = 0; i < n; i++)
-		same_prices(m, &mesh, matrix_devices(&matrix[i], arena), shared);
-	mixed = matrix_devices(&matrix[0], arena);
-	shuffle(mixed, (uint32_t)mesh.ndevices, rng);
-	same_prices(m, &mesh, mixed, shared);
-	rng_free(rng);
-	group_prices_free(shared);
+	same_wherever(m, &h, of[k].axis);
 }
 END_TEST
 
@@ -401,34 +408,15 @@ START_TEST(slices_are_priced_by_levels)
 		{2, {6, 4}, {8, 3, 2}},
 	};
 	int k = _i % 3;
-	const int32_t *size = of[k].axis;
-	const struct mesh mesh = {
-		.naxes = 3,
-		.axis = {{"a", size[0]}, {"b", size[1]}, {"c", size[2]}},
-		.ndevices = size[0] * size[1] * size[2]};
 	const bool wrap[] = {true, true, true};
 	struct machine *m = two_slices(torus(of[k].n, of[k].shape, wrap, _i >= 6, false),
 	                               _i / 3 % 2 ? "plain" : "tpu");
-	struct where where = {.file = "here"};
-	struct group_prices *shared = group_prices_new(m);
-	struct rng *rng = rng_new(7);
 	struct hierarchy h = {0};
-	struct error e = {0};
-	struct matrix *matrix;
-	int32_t *mixed;
-	int64_t n;
 
 	hierarchy_add(&h, NULL, 2);
 	for (int a = 0; a < of[k].n; a++)
 		hierarchy_add(&h, NULL, of[k].shape[a]);
-	ck_assert_int_eq(matrices_of(&matrix, &n, arena, &h, &mesh, where, &e), OK);
-	for (int64_t i = 0; i < n; i++)
-		same_prices(m, &mesh, matrix_devices(&matrix[i], arena), shared);
-	mixed = matrix_devices(&matrix[0], arena);
-	shuffle(mixed, (uint32_t)mesh.ndevices, rng);
-	same_prices(m, &mesh, mixed, shared);
-	rng_free(rng);
-	group_prices_free(shared);
+	same_wherever(m, &h, of[k].axis);
 }
 END_TEST
 

@@ -52,10 +52,10 @@ shardsim automap scenarios/models/gpt-24.yaml --device-count 8 --platform dgx-a1
 # found, which is in reach of a limit of its own, and then it writes no answer.
 automap --mesh batch=4,model=4 --platform dgx-a100:2 --search exhaustive --budget 100 | grep found
 automap --mesh batch=4,model=4 --platform dgx-a100:2 --budget 100 | grep found
-automap --mesh batch=8,model=2 --platform dgx-a100:2 --memory-limit 4GiB --devices-out "$TMPDIR/none" \
+automap --mesh batch=8,model=2 --platform dgx-a100:2 --memory-limit 4GiB --devices-out "$TMPDIR/none.txt" \
 	--emit jax -o "$TMPDIR/none" 2>&1 | sed -n '1,4p;/memory  /p;/^shardsim/p'
 automap --mesh batch=8,model=2 --platform dgx-a100:2 --memory-limit 4GiB --emit jax 2>&1 || echo "exit $?"
-ls "$TMPDIR/none" 2>/dev/null
+ls "$TMPDIR"/none* 2>/dev/null
 # Tactics alone are what somebody asked for, whether they fit or not.
 automap --mesh batch=8,model=2 --platform dgx-a100:2 --memory-limit 4GiB --search none --tactic data:batch \
 	--emit sdy | head -n 2
