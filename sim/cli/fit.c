@@ -203,6 +203,7 @@ static enum status fit_all(struct validation *v, struct arena *a,
 	struct text entries = {0};
 	struct step_table steps;
 	struct family_fit *fit;
+	struct left_out_family *left_out;
 	int n = 0;
 
 	if (families_chosen(&family, a, v, o->family, e) != OK ||
@@ -217,14 +218,15 @@ static enum status fit_all(struct validation *v, struct arena *a,
 		               constant ? constant : fit_constants(v, family[i], a),
 		               false, e) == OK)
 			family_fit_entry(&entries, &fit[i], file_names(o, a), a, e);
-	if (e->code == OK) {
+	left_out = arena_alloc(a, (size_t)n, sizeof(*left_out));
+	if (e->code == OK && families_left_out(left_out, v, fit, n, a, e) == OK) {
 		if (o->output)
 			file_write(o->output, entries.s ? entries.s : "",
 			           entries.length, e);
 		if (e->code == OK && o->intervals)
 			write_intervals(v, fit, n, &steps, o, e);
 		if (e->code == OK)
-			fit_words(&pen, fit, n);
+			fit_words(&pen, fit, left_out, n);
 	}
 	text_free(&entries);
 	return e->code;
@@ -257,8 +259,8 @@ int command_fit(int argc, char **argv)
 		.doc = "Fit the few free constants of families to published "
 		       "timings, or those of a machine to logs of nccl-tests that "
 		       "were taken on it: non-linear least squares on log time, "
-		       "standard errors, and cross-validation that leaves one set "
-		       "out.\v"
+		       "standard errors, and cross-validation that leaves one set, "
+		       "or one family, out.\v"
 		       "Examples: shardsim fit platforms/measured.csv --family "
 		       "dgx-h100 -o entry\n"
 		       "shardsim fit all_reduce.log --platform dgx-h100:2",

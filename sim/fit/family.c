@@ -154,11 +154,6 @@ static bool changes(struct fitting *f, int figure, double value, double factor,
 	return found;
 }
 
-static bool is_bandwidth(const char *figure)
-{
-	return strstr(figure, ".bandwidth") != NULL;
-}
-
 /*
  * Returns whether the figure can be told: a tenth more changes some row by a
  * five-hundredth, or in a log by a hundredth. A link that is not the slowest on its way
@@ -170,7 +165,7 @@ static bool matters(struct fitting *f, int figure, const char *name,
 	double value = f->prior[figure].value;
 
 	return changes(f, figure, value, 1.1, f->log ? LOG_CHANGE : 0.002, start_s, a) ||
-	       (f->log && is_bandwidth(name) &&
+	       (f->log && figure_is_bandwidth(name) &&
 	        changes(f, figure, value, LOG_SLOWER, LOG_SLOWER_CHANGE, start_s, a));
 }
 
@@ -250,7 +245,7 @@ static enum status figures_open(struct fitting *f, struct family_fit *out,
 		g->figure = figures[f->nfigures];
 		if (family_prior(prior, a, out->family, g->figure, e) != OK)
 			return e->code;
-		if (f->log && is_bandwidth(g->figure))
+		if (f->log && figure_is_bandwidth(g->figure))
 			*prior = (struct figure_prior){.value = prior->value,
 			                               .factor = LOG_BANDWIDTH_FACTOR};
 		/* A machine of one's own may be what no family is. */
@@ -262,6 +257,11 @@ static enum status figures_open(struct fitting *f, struct family_fit *out,
 			return e->code;
 	}
 	return OK;
+}
+
+bool figure_is_bandwidth(const char *figure)
+{
+	return strstr(figure, ".bandwidth") != NULL;
 }
 
 /* --- starts ----------------------------------------------------------------------- */
@@ -279,7 +279,7 @@ static void fit_from(struct ended *out, struct fitting *f, const struct family_f
 	*out = (struct ended){0};
 	for (int i = 0; i < f->nfigures; i++) {
 		out->start[i] = fit->figure[i].start;
-		if (is_bandwidth(fit->figure[i].figure)) {
+		if (figure_is_bandwidth(fit->figure[i].figure)) {
 			out->start[i] *= halved & 1 ? LOG_SLOWER : 1;
 			halved >>= 1;
 		}
@@ -290,7 +290,7 @@ static void fit_from(struct ended *out, struct fitting *f, const struct family_f
 	out->after = rows_error(f, (struct rows_of){0}, &n, a);
 	times(time_s, f);
 	for (int i = 0; i < f->nfigures; i++)
-		out->limits[i] = f->log && is_bandwidth(fit->figure[i].figure) &&
+		out->limits[i] = f->log && figure_is_bandwidth(fit->figure[i].figure) &&
 		                 changes(f, i, out->x[i], 1.1, LOG_CHANGE, time_s, a);
 }
 
@@ -324,7 +324,7 @@ static void end_take(struct family_fit *out, struct fitting *f, const struct end
 		g->value = in_range(&f->prior[i], end->x[i]);
 		g->held = g->value != end->x[i];
 		g->se = g->held ? NAN : end->se[i];
-		g->idle = f->log && is_bandwidth(g->figure) && !end->limits[i] &&
+		g->idle = f->log && figure_is_bandwidth(g->figure) && !end->limits[i] &&
 		          !changes(f, i, end->x[i], 1 / 1.1, LOG_CHANGE, time_s, a);
 	}
 }
@@ -337,7 +337,7 @@ static bool below_peaks(const struct family_fit *fit, const struct ended *end,
 		struct error e = {0};
 		double peak;
 
-		if (is_bandwidth(fit->figure[i].figure) &&
+		if (figure_is_bandwidth(fit->figure[i].figure) &&
 		    family_peak(&peak, a, fit->family, fit->figure[i].figure, &e) == OK &&
 		    peak > 0 && end->x[i] > peak)
 			return false;
@@ -356,7 +356,7 @@ static struct family_fit *rival_make(struct fitting *f, const struct family_fit 
 	out->rival = NULL;
 	end_take(out, f, end, a);
 	for (int i = 0; i < out->nfigures; i++)
-		if (end->limits[i] || !is_bandwidth(out->figure[i].figure))
+		if (end->limits[i] || !figure_is_bandwidth(out->figure[i].figure))
 			out->figure[kept++] = out->figure[i];
 	out->nfigures = kept;
 	return out;
@@ -374,7 +374,7 @@ static void fit_best(struct family_fit *out, struct fitting *f, struct arena *a)
 	const struct ended *best, *rival = NULL;
 
 	for (int i = 0; f->log && i < f->nfigures; i++)
-		starts <<= is_bandwidth(out->figure[i].figure);
+		starts <<= figure_is_bandwidth(out->figure[i].figure);
 	best = end = arena_alloc(a, starts, sizeof(*end));
 	for (unsigned k = 0; k < starts; k++) {
 		fit_from(&end[k], f, out, k, a);
@@ -420,8 +420,10 @@ enum status family_fit(struct family_fit *out, struct validation *v, struct aren
 			return e->code;
 	} while (again);
 	cross_validate(out, &f, a);
-	for (int i = 0; i < f.nfigures; i++)
+	for (int i = 0; i < f.nfigures; i++) {
+		out->figure[i].use = f.use[i];
 		validation_set(v, f.use[i], out->figure[i].value);
+	}
 	out->after = rows_error(&f, all, &out->n, a);
 	out->large_after = rows_error(&f, large, &out->nlarge, a);
 	return OK;

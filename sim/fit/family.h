@@ -16,6 +16,7 @@ struct fitted {
 	double peak;             /* documented, of a bandwidth of a log; else 0 */
 	bool idle; /* a log's bandwidth: a tenth more or less changes no timing by 1 % */
 	bool held; /* at the end of its range, which the timings alone would leave */
+	struct figure_use *use; /* what sets it in the machines of the validation */
 };
 
 /* A set of timings that was left out of the fit and then predicted. */
@@ -111,6 +112,9 @@ enum status family_figure(double *out, struct arena *a, const char *family,
 enum status family_fit(struct family_fit *out, struct validation *v, struct arena *a,
                        const char *family, const char *const *figures, bool log,
                        struct error *e);
+
+/* Returns whether a figure is the bandwidth of a link. */
+bool figure_is_bandwidth(const char *figure);
 
 /* Returns whether two values of a bandwidth differ by more than a tenth. */
 bool bandwidths_apart(double a, double b);

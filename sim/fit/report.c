@@ -153,12 +153,78 @@ static void left_out_table(const struct pen *pen, const struct family_fit *fit, 
 	pen->table(pen, &t);
 }
 
-void fit_words(const struct pen *pen, const struct family_fit *fit, int n)
+/* The columns of families left out; the classes from 1 MiB on are one. */
+enum { LEFT_OUT_COLUMNS = VALIDATION_CLASSES - 1 };
+
+struct counted {
+	size_t n;
+	double sum; /* of logarithms of error factors */
+};
+
+static void count(struct counted to[LEFT_OUT_COLUMNS], const struct left_out_family *f)
+{
+	for (int c = 0; c < VALIDATION_CLASSES; c++) {
+		int column = c < LEFT_OUT_COLUMNS ? c : LEFT_OUT_COLUMNS - 1;
+
+		if (!f->n[c])
+			continue;
+		to[column].n += f->n[c];
+		to[column].sum += (double)f->n[c] * log(f->error[c]);
+	}
+}
+
+static void counted_row(struct pen_table *t, struct arena *a, const char *name,
+                        const struct counted of[LEFT_OUT_COLUMNS])
+{
+	const char **cell = words_row(t);
+
+	cell[0] = name;
+	for (int k = 0; k < LEFT_OUT_COLUMNS; k++) {
+		const struct counted *c = &of[LEFT_OUT_COLUMNS - 1 - k];
+
+		cell[1 + 2 * k] = words_count(a, c->n);
+		cell[2 + 2 * k] =
+			c->n ? arena_printf(a, "%.3f", exp(c->sum / (double)c->n)) : "";
+	}
+}
+
+static void families_table(const struct pen *pen, const struct left_out_family *family,
+                           int n)
+{
+	static const char *const head[] = {"family left out", "timings", "from 1 MiB",
+	                                   "timings",         "from 64 KiB",
+	                                   "timings",         "below"};
+	struct arena *a = pen->arena;
+	struct counted all[LEFT_OUT_COLUMNS] = {{0}};
+	struct pen_table t =
+		words_table(a, "Each family by the middle of the others' constants",
+	                    "lrrrrrr", head, (size_t)n + 1);
+
+	for (int i = 0; i < n; i++) {
+		struct counted one[LEFT_OUT_COLUMNS] = {{0}};
+
+		count(one, &family[i]);
+		count(all, &family[i]);
+		counted_row(&t, a, family[i].family, one);
+	}
+	counted_row(&t, a, "all", all);
+	pen->heading(pen, 2, "Leave one family out");
+	pen->paragraph(pen,
+	               "Each constant that was fitted for the family has the geometric mean "
+	               "of those that were fitted for other families. A bandwidth has the "
+	               "usual share of its peak.");
+	pen->table(pen, &t);
+}
+
+void fit_words(const struct pen *pen, const struct family_fit *fit,
+               const struct left_out_family *family, int n)
 {
 	pen->heading(pen, 1, "Constants fitted to published timings");
 	errors_table(pen, fit, n);
 	constants_table(pen, fit, n);
 	left_out_table(pen, fit, n);
+	if (n > 1)
+		families_table(pen, family, n);
 }
 
 /* --- of a log --------------------------------------------------------------------- */

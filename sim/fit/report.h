@@ -3,13 +3,15 @@
 #define SHARDSIM_SIM_FIT_REPORT_H
 
 #include "fit/log.h"
+#include "fit/others.h"
 #include "text/pen.h"
 
 /*
- * Prints constants with standard errors, errors before and after, and each set left
- * out.
+ * Prints constants with standard errors, errors before and after, each set left out, and
+ * each family of several.
  */
-void fit_words(const struct pen *pen, const struct family_fit *fit, int n);
+void fit_words(const struct pen *pen, const struct family_fit *fit,
+               const struct left_out_family *family, int n);
 
 /*
  * Prints the same of a log, the rest of the constants with the reasons why they were not

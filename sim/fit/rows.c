@@ -41,6 +41,7 @@ double rows_error(const struct fitting *f, struct rows_of of, size_t *n, struct 
 		const struct prediction *p = &f->row[f->number[i]];
 
 		if (p->row->bytes < of.least ||
+		    (of.of_class && validation_class(p->row->bytes) != of.size_class) ||
 		    (of.set && strcmp(p->row->set, of.set) != 0))
 			continue;
 		validation_row(f->v, f->number[i]);

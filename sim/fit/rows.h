@@ -20,10 +20,12 @@ struct fitting {
 	double start[FIT_FIGURES_MAX]; /* where the fit that was taken started */
 };
 
-/* Some of the rows: of a set (NULL for all), from `least` bytes on. */
+/* Some of the rows: of a set (NULL for all), from `least` bytes on, or of a size class. */
 struct rows_of {
 	const char *set;
 	int64_t least;
+	bool of_class;
+	int size_class;
 	bool outliers; /* these as well */
 };
 
