@@ -92,7 +92,8 @@ void validation_run(struct validation *v);
 /*
  * A figure of a family, for fits: what `--set FIGURE=VALUE` changes in the machines of its
  * rows, in proportion to the value, found by setting it to `value` and to twice that. The
- * machines then have `value`; validation_set() changes it in all of them, in place.
+ * machines then have `value`, but those of rows whose mapping says what the figure is;
+ * validation_set() changes it in all others, in place.
  * Errors are those of `--set`.
  */
 struct figure_use;
