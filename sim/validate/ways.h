@@ -6,8 +6,8 @@
  * none. Some pairs say nothing of an order:
  *
  *   - The same run: what the model picks for one way, where nothing is forced, is the algorithm
- *     and protocol that the other forces, by the same caller. Its times are then equal. Had the
- *     library the same choice, the pair is one way that was measured twice; whether it had, no
+ *     and protocol that the other forces, by the same caller or by callers who make no
+ *     difference there. Its times are then equal. Had the library the same choice, the pair is one way that was measured twice; whether it had, no
  *     source says.
  *   - Near: two reports that differ by less than WAYS_NEAR, as reports of one way do.
  *
@@ -26,7 +26,7 @@
  * how far two of them are apart that timed one way of one job, in the tables that constants are
  * fitted to (struct ways).
  */
-#define WAYS_NEAR 0.06
+#define WAYS_NEAR 0.075
 
 /* Pairs of timings of one job that were taken in two ways. */
 struct ways_pairs {
