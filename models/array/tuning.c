@@ -13,7 +13,6 @@ static const char *const names[TUNINGS] = {
 	[TUNING_NET_STEP] = "net_step",
 	[TUNING_NET_LATENCY_S] = "net_latency_s",
 	[TUNING_NET_POST_S] = "net_post_s",
-	[TUNING_NET_GROWTH] = "net_growth",
 	[TUNING_FILL_S] = "fill_s",
 	[TUNING_NET_FILL_S] = "net_fill_s",
 	[TUNING_SEND_S] = "send_s",

@@ -16,11 +16,10 @@ enum tuning_key {
 	TUNING_NET_STEP, /* the same across nodes */
 	TUNING_NET_LATENCY_S, /* of a message across nodes, beside the library's own latency */
 	TUNING_NET_POST_S, /* of a ring over nodes, a step inside takes so long or longer */
-	TUNING_NET_GROWTH, /* over m nodes steps are (m/2)^this times as long: jitter */
 	TUNING_FILL_S,     /* pipeline fill and drain, inside a node */
-	TUNING_NET_FILL_S, /* the same across nodes */
-	TUNING_SEND_S,     /* cost of one peer of a set of sends, inside a node */
-	TUNING_NET_SEND_S, /* the same across nodes */
+	TUNING_NET_FILL_S,  /* the same across nodes */
+	TUNING_SEND_S,      /* cost of one peer of a set of sends, inside a node */
+	TUNING_NET_SEND_S,  /* the same across nodes */
 	TUNING_SEND_WAIT_S, /* what each of these adds to each peer before it, inside */
 	TUNING_NET_RENDEZVOUS_S, /* each crossing of a network by a message too large to be eager */
 	TUNING_NET_CHUNK_BYTES, /* what a channel passes on at once with Simple (nccl_tree.c) */
@@ -38,7 +37,7 @@ enum tuning_key {
 	TUNING_GRAPH_NET_CHANNELS, /* of rings and trees, on several nodes */
 	TUNING_GRAPH_NET_BPS, /* of one of these between nodes (bwInter), rings' inside too */
 	TUNING_GRAPH_TREE_BPS, /* of trees' inside a node of several */
-	TUNING_LAUNCH_EACH_S,  /* one process for all devices: each further launch */
+	TUNING_LAUNCH_EACH_S,  /* one process for all devices: each launch */
 	TUNING_LAUNCH_GRAPH_S, /* in a captured graph: in place of launch_s */
 	TUNING_SCHEDULED, /* 1: it takes schedules of messages (collective/scheduled.c) */
 	TUNING_SCHEDULED_ROUND_S, /* each round of these after the first: a launch, or a barrier */

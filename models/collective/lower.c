@@ -195,11 +195,31 @@ static bool lower_groups(struct lowered *out, const struct profile *profile,
 	return lower_geometry(out, profile, m, op, &groups, bytes, why);
 }
 
+/* Settles what starting it costs, now that its time beside that is known. */
+static void settle_launch(struct lowered *out, const struct machine *m, enum op op,
+                          const struct groups *g, double bytes)
+{
+	struct nccl_wire *wire;
+	double s;
+
+	if (m->launch != LAUNCH_SINGLE)
+		return;
+	wire = nccl_wire_new(out->schedule.arena, m);
+	s = nccl_wire_rounds_s(&out->schedule, wire);
+	out->launch_s = profile_call_s(m, g->ids, g->ngroups * g->size,
+	                               nccl_blocks(m, op, g->size, bytes), s);
+}
+
 bool lower_collective(struct lowered *out, struct arena *a, const struct machine *m,
                       enum op op, struct groups groups, double bytes, struct text *why)
 {
+	bool done;
+
 	*out = (struct lowered){.schedule.arena = a};
-	return lower_groups(out, profile_of(m, &groups), m, op, groups, bytes, why);
+	done = lower_groups(out, profile_of(m, &groups), m, op, groups, bytes, why);
+	if (done)
+		settle_launch(out, m, op, &groups, bytes);
+	return done;
 }
 
 bool lower_collective_rounds(struct lowered *out, struct arena *a,
@@ -217,6 +237,8 @@ bool lower_collective_rounds(struct lowered *out, struct arena *a,
 		out->schedule.reader_self = self;
 	}
 	done = lower_groups(out, profile, m, op, groups, bytes, why);
+	if (done && !out->schedule.reader)
+		settle_launch(out, m, op, &groups, bytes);
 	if (done && !out->schedule.reader)
 		schedule_rounds(&out->schedule, reader, self);
 	out->schedule = (struct schedule){.arena = a};

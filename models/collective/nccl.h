@@ -103,13 +103,6 @@ void nccl_double_tree(struct schedule *out, const struct nccl_group *g, double b
 int32_t nccl_tree_parent(int32_t nodes, int32_t node, bool second);
 
 /*
- * Returns the factor on the steps of a group over m >= 2 nodes, (m/2)^net_growth: every
- * step of a ring or tree waits for the slowest of its concurrent hops, and the more
- * nodes share a network the slower that is. 1 on one node.
- */
-double nccl_growth(const struct nccl_group *g);
-
-/*
  * Returns the seconds of so many crossings of the network one after another, each by a
  * message of `bytes`: from 16 KiB on, what sender and receiver take to meet
  * (net_rendezvous_s); smaller ones are sent into buffers that wait. 16 KiB is what
@@ -321,6 +314,14 @@ double nccl_sends_far_s(const struct machine *m, double bytes);
 
 /* --- the library's own model (nccl_tuner.c) --------------------------------------- */
 
+/*
+ * Returns how many blocks the kernels of a collective of a group of n have for `bytes` (V or
+ * S): a channel for each 4 KiB and device, as the library has it for rings with LL (8 n
+ * bytes for each of 512 threads; src/enqueue.cc), as far as there are channels. 1 for
+ * sends to peers.
+ */
+int nccl_blocks(const struct machine *m, enum op op, int32_t n, double bytes);
+
 /* Channels that the library's search finds, and the speed of each. */
 struct nccl_graph {
 	int channels;
@@ -364,7 +365,8 @@ struct nccl_caller {
 	double call_s;       /* beside the launch */
 	double ll_step_us;   /* of a step of LL inside a node, at least */
 	double node_sends_s; /* of sends to several peers among devices of one process */
-	bool unregistered;   /* buffers: switches cannot multicast into them */
+	double channel_s;  /* of the host for each block of a kernel after the first */
+	bool unregistered; /* buffers: switches cannot multicast into them */
 	/*
 	 * How many times as long as for eight devices wires take on Hopper, for groups of
 	 * two and four, and where devices reduce. Measured, and not explained.

@@ -154,7 +154,8 @@ static bool messages_laid(struct candidate *c, const struct job *j, double *wire
 }
 
 /*
- * Sends to many peers fill each other's gaps on a network. A switch that reduces for
+ * A tree's pipeline has as many hops over the network as it has levels. Sends to many peers
+ * fill each other's gaps on a network. A switch that reduces for
  * all works on a chunk of each device in turn, before and after a network as well.
  */
 static double fill_s(const struct candidate *c, const struct job *j,
@@ -169,6 +170,8 @@ static double fill_s(const struct candidate *c, const struct job *j,
 		return fmax(tuning[TUNING_FILL_S], turns_s);
 	if (g->nodes == 1)
 		return tuning[TUNING_FILL_S];
+	if (c->algorithm->kind == NCCL_TREE)
+		return nccl_log2(g->nodes) * tuning[TUNING_NET_FILL_S];
 	return j->op == OP_ALL_TO_ALL ? 0 : tuning[TUNING_NET_FILL_S];
 }
 

@@ -58,6 +58,11 @@ const struct nccl_data nccl_data = {
  * has 15 us more where one process runs all of its devices, 8 H100 and not several trays of
  * four GB200. XLA's buffers are not registered with the library unless a flag asks for it,
  * and rings explain its gathers where the switch does not.
+ * `single`: an all-reduce of 64 KiB to 1 MiB on 8 A100 takes longer than one of 32 KiB by 1.3
+ * (dkh-a100-1n), 1.6 (superbench-a100-1n) and 2.4 us (stas-A100-1node) for each channel it has
+ * more, and on azure-A100 by 0.4: 0.05 to 0.3 us a device, about 0.1 in the middle. A
+ * broadcast, an all-gather and a reduce take as much more, though they have half the steps
+ * and bytes, so it is the host's.
  * `eager`: an all-reduce of 128 bytes on 8 H100 takes 19.2 us from torch.distributed, in a
  * row (github.com/ByteDance-Seed/Triton-distributed/issues/57), and 15.1 us in nccl-tests; one
  * that the host waits for takes more, of which nothing is published here.
@@ -76,7 +81,8 @@ const struct nccl_caller nccl_callers[LAUNCH_MODES] = {
                             .help = "one process per device, call behind call, as "
                                     "nccl-tests does"},
 	[LAUNCH_SINGLE] = {.name = "single",
-                           .help = "one process for all devices of a node"},
+                           .help = "one process for all devices of a node",
+                           .channel_s = 0.1e-6},
 	[LAUNCH_GRAPH] = {.name = "graph", .help = "a captured graph"},
 	[LAUNCH_XLA] = {.name = "xla",
                         .help = "programs that XLA compiled",

@@ -92,13 +92,6 @@ bool nccl_even(const struct nccl_group *g)
 	return g->per_node * g->nodes == g->n;
 }
 
-double nccl_growth(const struct nccl_group *g)
-{
-	return g->nodes > 1
-	               ? pow(g->nodes / 2., g->machine->tuning.value[TUNING_NET_GROWTH])
-	               : 1;
-}
-
 double nccl_rendezvous_s(const struct nccl_group *g, double crossings, double bytes)
 {
 	static const double eager_bytes = 16 * 1024;

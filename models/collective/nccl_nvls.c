@@ -70,8 +70,8 @@ static double nvls_steps_s(const struct nccl_group *g, enum op op, enum protocol
 
 static double nvls_tree_steps_s(const struct nccl_group *g, enum op op, enum protocol p)
 {
-	return nvls_steps_s(g, op, p) + 1e-6 * nccl_growth(g) * 2 * nccl_log2(g->nodes) *
-	                                        nccl_across_us(g, NCCL_TREE, p);
+	return nvls_steps_s(g, op, p) +
+	       1e-6 * 2 * nccl_log2(g->nodes) * nccl_across_us(g, NCCL_TREE, p);
 }
 
 const struct nccl_algorithm nccl_nvls = {

@@ -39,9 +39,8 @@ static void pat_messages(struct schedule *out, const struct nccl_group *g, enum 
 static double pat_steps_s(const struct nccl_group *g, enum op op, enum protocol p)
 {
 	(void)op;
-	return 1e-6 * nccl_growth(g) *
-	       (nccl_log2(g->n) * nccl_across_us(g, NCCL_PAT, p) / 3.5 +
-	        2.8 * g->n * g->machine->tuning.value[TUNING_NET_STEP]);
+	return 1e-6 * (nccl_log2(g->n) * nccl_across_us(g, NCCL_PAT, p) / 3.5 +
+	               2.8 * g->n * g->machine->tuning.value[TUNING_NET_STEP]);
 }
 
 const struct nccl_algorithm nccl_pat = {

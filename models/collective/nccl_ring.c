@@ -4,8 +4,10 @@
  *
  * All-gather, reduce-scatter of V: each device sends v = V(n-1)/n, all-reduce v =
  * 2V(n-1)/n, broadcast and reduce (a chain, pipelined) v = V.
- *   rounds  one; steps n - 1 (all-reduce 2(n-1)), of which m - 1 (2(m-1)) cross between
- *           the m nodes
+ *   rounds  one; steps n - 1 (all-reduce 2(n-1)), of which m (2m) cross between the m
+ *           nodes: what leaves the first of a node's g members passes all edges but one
+ *           inside that node. m - 1 (2(m-1)) where g is 1, and in a chain. The library's
+ *           own model has m - 1 throughout
  *   bytes   m = 1: v from each to the next, times nccl_slow_wires(). m > 1, g per node: v(g-1)/g inside and v/g
  *           from each NIC to the same rail of the next node. A chain does not close:
  *           nothing leaves its last device (m > 1: node).
@@ -77,19 +79,26 @@ static void nccl_ring_messages(struct schedule *out, const struct nccl_group *g,
 	}
 }
 
+/* Returns how many steps of the longest way cross between nodes. */
+static double crossings(const struct nccl_group *g, enum op op)
+{
+	bool all = g->nodes > 1 && g->per_node > 1 && !chain(op);
+
+	return (op == OP_ALL_REDUCE ? 2 : 1) * (all ? g->nodes : g->nodes - 1);
+}
+
 static double nccl_ring_steps_s(const struct nccl_group *g, enum op op, enum protocol p)
 {
 	const struct nccl_data *d = &nccl_data;
 	const double *tuning = g->machine->tuning.value;
 	int twice = op == OP_ALL_REDUCE ? 2 : 1;
-	double across = twice * (g->nodes - 1), inside = twice * (g->n - 1) - across;
+	double across = crossings(g, op), inside = twice * (g->n - 1) - across;
 	double inside_us = nccl_inside_us(g, NCCL_RING, p), steps_us;
 
 	if (g->nodes > 1)
 		inside_us = fmax(inside_us, (p == PROTOCOL_SIMPLE ? 3 : 1) * 1e6 *
 		                                    tuning[TUNING_NET_POST_S]);
 	steps_us = inside * inside_us + across * nccl_across_us(g, NCCL_RING, p);
-	steps_us *= nccl_growth(g);
 	if (g->nodes > 1 && p == PROTOCOL_SIMPLE)
 		steps_us *= nccl_far_ring(tuning[TUNING_CC]);
 	return 1e-6 * (d->base_us[NCCL_RING][p] - d->base_us[NCCL_RING][PROTOCOL_LL] +
@@ -100,11 +109,8 @@ static double nccl_ring_steps_s(const struct nccl_group *g, enum op op, enum pro
 static double nccl_ring_meet_s(const struct nccl_group *g, enum op op, enum protocol p,
                                double bytes)
 {
-	int twice = op == OP_ALL_REDUCE ? 2 : 1;
-
 	(void)p;
-	return chain(op) ? 0
-	                 : nccl_rendezvous_s(g, twice * (g->nodes - 1), bytes / g->n);
+	return chain(op) ? 0 : nccl_rendezvous_s(g, crossings(g, op), bytes / g->n);
 }
 
 const struct nccl_algorithm nccl_ring = {

@@ -8,7 +8,8 @@
  *           up and V/2 down each edge, over the rails: a node sends and receives V for
  *           m = 2, at most 2V for m >= 3
  *   cost    base - base(LL) + 2(g-1) step l_i + 2 floor(log2 m) net_step l_n
- *           + w + 2 sqrt(w fill); with Simple 2(g-1) c/b for the last term, in chunks of
+ *           + w + 2 sqrt(w fill), with net_fill_s for each crossing one way, so
+ *           fill = floor(log2 m) net_fill_s; with Simple 2(g-1) c/b for the last term, in chunks of
  *           c = min(V/C, net_chunk_bytes) on C channels, where b is one link's or, if
  *           that is less, one channel's (channel_Bps)
  *   need    V on every device
@@ -43,8 +44,8 @@ static double tree_steps_s(const struct nccl_group *g, enum op op, enum protocol
 
 	(void)op;
 	return 1e-6 * (d->base_us[NCCL_TREE][p] - d->base_us[NCCL_TREE][PROTOCOL_LL] +
-	               nccl_growth(g) * (inside * nccl_inside_us(g, NCCL_TREE, p) +
-	                                 across * nccl_across_us(g, NCCL_TREE, p)));
+	               inside * nccl_inside_us(g, NCCL_TREE, p) +
+	               across * nccl_across_us(g, NCCL_TREE, p));
 }
 
 /* What goes over an edge and rail; LL cuts it into parts of less than 16 KiB. */

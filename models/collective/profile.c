@@ -3,6 +3,7 @@
 #include "collective/device_ring.h"
 #include "collective/joined.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,18 +112,34 @@ void profile_print_caller(struct text *out, const struct machine *m)
 		text_printf(out, ", launch %s", profile_caller(m));
 }
 
+/* Returns the launch of the slowest of the devices. */
+static double slowest_launch_s(const struct machine *m, const int32_t *devices,
+                               int32_t n)
+{
+	double launch_s = 0;
+
+	for (int32_t i = 0; i < n; i++)
+		launch_s = fmax(launch_s, m->device[devices ? devices[i] : i].launch_s);
+	return launch_s;
+}
+
+/* Returns how long one process enqueues kernels of so many blocks on its devices. */
+static double enqueue_s(const struct machine *m, const int32_t *devices, int32_t n,
+                        int channels)
+{
+	const struct nccl_caller *caller = &nccl_callers[LAUNCH_SINGLE];
+
+	return most_per_node(m, devices, n) * (m->tuning.value[TUNING_LAUNCH_EACH_S] +
+	                                       (channels - 1) * caller->channel_s);
+}
+
 double profile_launch_s(const struct machine *m, const int32_t *devices, int32_t n)
 {
 	const struct nccl_caller *caller = &nccl_callers[m->launch];
 	const double *tuning = m->tuning.value;
 	bool library = m->nfabrics && profile_of_fabric(m, 0)->library;
-	double launch_s = 0;
+	double launch_s = slowest_launch_s(m, devices, n);
 
-	for (int32_t i = 0; i < n; i++) {
-		const struct device *d = &m->device[devices ? devices[i] : i];
-
-		launch_s = d->launch_s > launch_s ? d->launch_s : launch_s;
-	}
 	if (m->launch == LAUNCH_GRAPH && tuning[TUNING_LAUNCH_GRAPH_S] > 0)
 		return tuning[TUNING_LAUNCH_GRAPH_S];
 	if (library && n > 0 && caller->launch_s > 0 && !m->launch_given)
@@ -130,7 +147,17 @@ double profile_launch_s(const struct machine *m, const int32_t *devices, int32_t
 	if (library && n > 0)
 		launch_s += caller->call_s;
 	if (m->launch == LAUNCH_SINGLE)
-		launch_s += tuning[TUNING_LAUNCH_EACH_S] *
-		            (most_per_node(m, devices, n) - 1);
+		launch_s = fmax(launch_s, enqueue_s(m, devices, n, 1));
 	return launch_s;
+}
+
+double profile_call_s(const struct machine *m, const int32_t *devices, int32_t n,
+                      int channels, double s)
+{
+	double launch_s = profile_launch_s(m, devices, n);
+
+	if (m->launch != LAUNCH_SINGLE)
+		return launch_s;
+	return fmax(slowest_launch_s(m, devices, n),
+	            enqueue_s(m, devices, n, channels) - s);
 }

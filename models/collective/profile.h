@@ -57,13 +57,22 @@ bool profile_switch_adds(const struct machine *m, int fabric);
 /*
  * Returns what starting one collective or local step on these devices costs ([n]
  * platform devices; NULL: 0..n-1): the launch of the slowest of them. In mode
- * LAUNCH_SINGLE one process per node launches on its devices one after another, each
- * after the first for launch_each_s more; in mode LAUNCH_GRAPH it is launch_graph_s
+ * LAUNCH_SINGLE one process per node launches on its devices one after another, for
+ * launch_each_s each, which may be longer; in mode LAUNCH_GRAPH it is launch_graph_s
  * where the platform says so. In the others it is what struct nccl_caller says, where a
  * library runs the first fabric's collectives, unless a user gave the platform's launch_s;
  * TPUs run what XLA compiled, and nothing else.
  */
 double profile_launch_s(const struct machine *m, const int32_t *devices, int32_t n);
+
+/*
+ * Returns the same of a collective that takes `s` seconds beside it, with kernels of so many
+ * blocks. In mode LAUNCH_SINGLE the devices run it while the process enqueues the next call, so
+ * that call follows call as fast as the slower of the two: the result is what is missing
+ * to that.
+ */
+double profile_call_s(const struct machine *m, const int32_t *devices, int32_t n,
+                      int channels, double s);
 
 /*
  * Returns who calls the collectives of plans and of programs where nobody says: XLA on TPUs,

@@ -9,19 +9,8 @@ struct shown {
 	bool inside, across, gathers, sends, torus, process, single, graph;
 	int rows;
 	int32_t most_sends; /* ranks of an all-to-all inside a node */
-	int32_t nodes[3];   /* first numbers of nodes of those across that differ */
 	const char *fabric; /* nvlink, xgmi, ici */
 };
-
-static void nodes_count(struct shown *s, int32_t nodes)
-{
-	int k = 0;
-
-	while (k < 3 && s->nodes[k] && s->nodes[k] != nodes)
-		k++;
-	if (k < 3)
-		s->nodes[k] = nodes;
-}
 
 static struct shown rows_show(const struct validation *v, const char *family)
 {
@@ -55,8 +44,6 @@ static struct shown rows_show(const struct validation *v, const char *family)
 		s.gathers = s.gathers ||
 		            (across && (!strcmp(p->row->collective, "all-gather") ||
 		                        !strcmp(p->row->collective, "reduce-scatter")));
-		if (across)
-			nodes_count(&s, p->row->nodes);
 		s.rows++;
 		if (!across && !strcmp(p->row->collective, "all-to-all") &&
 		    g->size > s.most_sends)
@@ -147,12 +134,6 @@ int fit_choices(struct fit_choice *out, const struct validation *v, const char *
 	                   : if_not(has_figure(family, "net_latency_s", a),
 	                            "its network's software is not known to add one")},
 		{"net_fill_s", if_not(s.across, one)},
-		{"net_growth",
-	         !s.across
-	                 ? one
-	                 : if_not(s.gathers && s.nodes[2],
-	                          "it takes all-gathers or reduce-scatters, and three "
-	                          "numbers of nodes")},
 		{"net_send_share", !s.across ? one : if_not(s.sends, sends)},
 		{"net_send_s", !s.across ? one : if_not(s.sends, sends)},
 		{"send_wait_s",

@@ -14,7 +14,7 @@ struct fit_choice {
  * Texts are the arena's. In a `log`, all of whose timings are of one machine, documented
  * bandwidths are open, and those inside nodes may decide what goes over several.
  */
-enum { FIT_CHOICES_MAX = 16, FIT_ROWS_LEAST = 10 };
+enum { FIT_CHOICES_MAX = 15, FIT_ROWS_LEAST = 10 };
 int fit_choices(struct fit_choice *out, const struct validation *v, const char *family,
                 bool log, struct arena *a);
 

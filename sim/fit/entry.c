@@ -10,14 +10,13 @@
  * What is known of the library's constants. Factors 1 and 2 of its own latencies: they are
  * measured in its source, on other machines. Launches: an all-reduce of 8 bytes takes 13
  * us with a process per GPU, 7 of them in NCCL's LL steps, 40-48 us with one for eight,
- * 6 us in a captured graph. Fills inside a node: a chunk of a few us in each hop. Growth:
- * steps of 512 nodes are 3 times as long as those of 2. Sends: a proxy thread posts one in a
+ * 6 us in a captured graph. Fills inside a node: a chunk of a few us in each hop. Sends: a proxy thread posts one in a
  * few us; they reach 0.9 of what rings do, and never more than all. Steps and fills of networks
  * and further launches of a process: the middle (geometric mean) of what fits of families say,
  * 1.6 to 1.8 by what else is fitted, 19 to 21 us and 2.7 us, and steps and fills with the
  * spread between families, since clusters differ by a factor. Latencies of a network's
  * software: libfabric's plugin tells NCCL 75 us of EFA on P4d and P5, 150 us of the first EFA, and since 2025 35 us of P5en
- * and P6 (github.com/aws/aws-ofi-nccl/pull/901), to choose algorithms by. These, growth, sends, and in part the launches, were
+ * and P6 (github.com/aws/aws-ofi-nccl/pull/901), to choose algorithms by. These, sends, and in part the launches, were
  * read off timings that are fitted as well: they keep constants sane where timings say little,
  * and prove nothing.
  *
@@ -30,7 +29,6 @@ static const struct figure_prior priors[TUNINGS] = {
 	[TUNING_NET_STEP] = {1.6, 1.7, 0, 0, 0},
 	[TUNING_NET_LATENCY_S] = {50e-6, 3, 0, 1e-6, 150e-6},
 	[TUNING_NET_POST_S] = {2e-6, 2, 0, 0, 0},
-	[TUNING_NET_GROWTH] = {0.2, 2, 0, 0, 0},
 	[TUNING_FILL_S] = {2e-6, 2, 0, 1e-6, 60e-6},
 	[TUNING_NET_FILL_S] = {19e-6, 1.6, 0, 1e-6, 60e-6},
 	[TUNING_SEND_S] = {0.5e-6, 2, 0, 0, 0},
@@ -39,7 +37,7 @@ static const struct figure_prior priors[TUNINGS] = {
 	[TUNING_NET_RENDEZVOUS_S] = {50e-6, 3, 0, 0, 0},
 	[TUNING_NET_SEND_SHARE] = {0.9, 1.2, 0, 0, 1},
 	[TUNING_CHANNEL_BPS] = {20e9, 1.2, 0, 0, 0},
-	[TUNING_LAUNCH_EACH_S] = {3e-6, 1.5, 0, 0, 0},
+	[TUNING_LAUNCH_EACH_S] = {4.5e-6, 1.5, 0, 0, 0},
 	[TUNING_LAUNCH_GRAPH_S] = {4e-6, 2, 0, 0, 0},
 };
 

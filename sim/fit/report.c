@@ -191,9 +191,9 @@ static void counted_row(struct pen_table *t, struct arena *a, const char *name,
 static void families_table(const struct pen *pen, const struct left_out_family *family,
                            int n)
 {
-	static const char *const head[] = {"family left out", "timings", "from 1 MiB",
-	                                   "timings",         "from 64 KiB",
-	                                   "timings",         "below"};
+	static const char *const head[] = {
+		"family left out", "timings", "from 1 MiB", "timings",
+		"from 64 KiB",     "timings", "below"};
 	struct arena *a = pen->arena;
 	struct counted all[LEFT_OUT_COLUMNS] = {{0}};
 	struct pen_table t =
@@ -209,10 +209,11 @@ static void families_table(const struct pen *pen, const struct left_out_family *
 	}
 	counted_row(&t, a, "all", all);
 	pen->heading(pen, 2, "Leave one family out");
-	pen->paragraph(pen,
-	               "Each constant that was fitted for the family has the geometric mean "
-	               "of those that were fitted for other families. A bandwidth has the "
-	               "usual share of its peak.");
+	pen->paragraph(
+		pen,
+		"Each constant that was fitted for the family has the geometric mean "
+		"of those that were fitted for other families. A bandwidth has the "
+		"usual share of its peak.");
 	pen->table(pen, &t);
 }
 

@@ -13,7 +13,7 @@ shardsim perf all-reduce --platform dgx-h100:1 --format xml
 shardsim perf all-reduce --platform dgx-h100:1 --algorithm rings
 shardsim perf all-reduce --platform dgx-h100:1 --algorithm tree -b 8 -e 8
 shardsim perf all-reduce --platform dgx-h100:1 --launch now
-shardsim perf all-reduce --platform dgx-h100:1 --launch graph
+shardsim perf all-reduce --platform polaris:1 --launch graph
 shardsim perf all-reduce --platform tpu-v5p:2x2x2 --launch single
 shardsim perf all-reduce --platform tpu-v5p:2x2x2 --protocol ll
 shardsim perf all-reduce --platform dgx-h100:1 --mesh x=8

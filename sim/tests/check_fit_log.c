@@ -372,7 +372,7 @@ START_TEST(machines)
 }
 END_TEST
 
-/* Eight ranks of one process: tiny pays 10 us, and 3 us for each further launch. */
+/* Four ranks of one process: tiny launches on all in 22.6 us, 9 us more than a call of 64 B. */
 START_TEST(launch)
 {
 	const char *const files[] = {
