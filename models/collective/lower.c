@@ -195,17 +195,20 @@ static bool lower_groups(struct lowered *out, const struct profile *profile,
 	return lower_geometry(out, profile, m, op, &groups, bytes, why);
 }
 
-/* Settles what starting it costs, now that its time beside that is known. */
-static void settle_launch(struct lowered *out, const struct machine *m, enum op op,
-                          const struct groups *g, double bytes)
+/* Settles what starting a library's call costs, now that its time beside that is known. */
+static void settle_launch(struct lowered *out, const struct profile *profile,
+                          const struct machine *m, enum op op, const struct groups *g,
+                          double bytes)
 {
 	struct nccl_wire *wire;
 	double s;
 
-	if (m->launch != LAUNCH_SINGLE)
+	if (m->launch != LAUNCH_SINGLE || !profile->library)
 		return;
 	wire = nccl_wire_new(out->schedule.arena, m);
 	s = nccl_wire_rounds_s(&out->schedule, wire);
+	if (op == OP_ALL_GATHER)
+		bytes *= g->size;
 	out->launch_s = profile_call_s(m, g->ids, g->ngroups * g->size,
 	                               nccl_blocks(m, op, g->size, bytes), s);
 }
@@ -213,12 +216,13 @@ static void settle_launch(struct lowered *out, const struct machine *m, enum op 
 bool lower_collective(struct lowered *out, struct arena *a, const struct machine *m,
                       enum op op, struct groups groups, double bytes, struct text *why)
 {
+	const struct profile *profile = profile_of(m, &groups);
 	bool done;
 
 	*out = (struct lowered){.schedule.arena = a};
-	done = lower_groups(out, profile_of(m, &groups), m, op, groups, bytes, why);
+	done = lower_groups(out, profile, m, op, groups, bytes, why);
 	if (done)
-		settle_launch(out, m, op, &groups, bytes);
+		settle_launch(out, profile, m, op, &groups, bytes);
 	return done;
 }
 
@@ -237,10 +241,10 @@ bool lower_collective_rounds(struct lowered *out, struct arena *a,
 		out->schedule.reader_self = self;
 	}
 	done = lower_groups(out, profile, m, op, groups, bytes, why);
-	if (done && !out->schedule.reader)
-		settle_launch(out, m, op, &groups, bytes);
-	if (done && !out->schedule.reader)
+	if (done && !out->schedule.reader) {
+		settle_launch(out, profile, m, op, &groups, bytes);
 		schedule_rounds(&out->schedule, reader, self);
+	}
 	out->schedule = (struct schedule){.arena = a};
 	return done;
 }

@@ -316,9 +316,9 @@ double nccl_sends_far_s(const struct machine *m, double bytes);
 
 /*
  * Returns how many blocks the kernels of a collective of a group of n have for `bytes` (V or
- * S): a channel for each 4 KiB and device, as the library has it for rings with LL (8 n
- * bytes for each of 512 threads; src/enqueue.cc), as far as there are channels. 1 for
- * sends to peers.
+ * S): one for each 4 KiB and device, as the library adds channels to rings with LL
+ * (src/enqueue.cc), up to the channels of a node. It stands for all algorithms and
+ * protocols, as larger arrays have all channels anyway. 1 for sends to peers.
  */
 int nccl_blocks(const struct machine *m, enum op op, int32_t n, double bytes);
 

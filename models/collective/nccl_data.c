@@ -60,9 +60,9 @@ const struct nccl_data nccl_data = {
  * and rings explain its gathers where the switch does not.
  * `single`: an all-reduce of 64 KiB to 1 MiB on 8 A100 takes longer than one of 32 KiB by 1.3
  * (dkh-a100-1n), 1.6 (superbench-a100-1n) and 2.4 us (stas-A100-1node) for each channel it has
- * more, and on azure-A100 by 0.4: 0.05 to 0.3 us a device, about 0.1 in the middle. A
- * broadcast, an all-gather and a reduce take as much more, though they have half the steps
- * and bytes, so it is the host's.
+ * more, and on azure-A100 by 0.4: 0.05 to 0.3 us a device. On MI300X, MI350X and H200 it is 0.05
+ * to 0.1, so 0.1 stands for all. A broadcast and an all-gather take as much more as the
+ * all-reduce, though they have half the steps and bytes, so it is the host's.
  * `eager`: an all-reduce of 128 bytes on 8 H100 takes 19.2 us from torch.distributed, in a
  * row (github.com/ByteDance-Seed/Triton-distributed/issues/57), and 15.1 us in nccl-tests; one
  * that the host waits for takes more, of which nothing is published here.
@@ -72,6 +72,7 @@ const struct nccl_data nccl_data = {
  * of a DGX H100. A figure of another library: a floor to reckon with, and nothing of
  * algorithms, which are taken to be NCCL's.
  */
+static const char *const timed_graph[] = {"mi300x", "dgx-h200", NULL};
 static const char *const timed_xla[] = {"dgx-h100", "gb200-nvl72", NULL};
 static const char *const timed_eager[] = {"dgx-h100", NULL};
 static const char *const timed_mpi[] = {NULL};
@@ -83,7 +84,9 @@ const struct nccl_caller nccl_callers[LAUNCH_MODES] = {
 	[LAUNCH_SINGLE] = {.name = "single",
                            .help = "one process for all devices of a node",
                            .channel_s = 0.1e-6},
-	[LAUNCH_GRAPH] = {.name = "graph", .help = "a captured graph"},
+	[LAUNCH_GRAPH] = {.name = "graph",
+                          .help = "a captured graph",
+                          .timed = timed_graph},
 	[LAUNCH_XLA] = {.name = "xla",
                         .help = "programs that XLA compiled",
                         .launch_s = 9.7e-6,

@@ -230,14 +230,11 @@ static void node_graphs(struct nccl_case *c, const struct nccl_group *g)
 
 int nccl_blocks(const struct machine *m, enum op op, int32_t n, double bytes)
 {
-	const struct nccl_group g = {.machine = m};
 	int row = nccl_generation(m->tuning.value[TUNING_CC]);
-	double most =
-		said(&g, TUNING_GRAPH_CHANNELS, 1, nccl_data.one_node[row].channels);
 
 	if (op == OP_ALL_TO_ALL || op == OP_PERMUTE)
 		return 1;
-	return (int)fmax(1, fmin(most, bytes / (4096. * n)));
+	return (int)fmax(1, fmin(nccl_data.one_node[row].channels, bytes / (4096. * n)));
 }
 
 int nccl_net_channels(const struct nccl_group *g)

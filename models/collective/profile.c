@@ -154,10 +154,8 @@ double profile_launch_s(const struct machine *m, const int32_t *devices, int32_t
 double profile_call_s(const struct machine *m, const int32_t *devices, int32_t n,
                       int channels, double s)
 {
-	double launch_s = profile_launch_s(m, devices, n);
-
 	if (m->launch != LAUNCH_SINGLE)
-		return launch_s;
+		return profile_launch_s(m, devices, n);
 	return fmax(slowest_launch_s(m, devices, n),
 	            enqueue_s(m, devices, n, channels) - s);
 }

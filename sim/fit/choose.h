@@ -24,11 +24,10 @@ int fit_choices(struct fit_choice *out, const struct validation *v, const char *
  *
  * - the launch of each mode that its rows have; - fill_s and step, with groups inside a
  * node; - net_step and net_fill_s, with groups over several nodes; - net_post_s, with
- * all-gathers or reduce-scatters, which are rings, among those; - net_growth, if those
- * rings and others are over three numbers of nodes, since two would say nothing of its form;
- * - net_send_share and net_send_s, with all-to-alls or permutes over several nodes; -
- * send_wait_s, with all-to-alls among 32 devices of a node; - net_latency_s and
- * net_rendezvous_s, where the family has them; - bandwidths that are open (family_open()).
+ * all-gathers or reduce-scatters, which are rings, among those; - net_send_share and
+ * net_send_s, with all-to-alls or permutes over several nodes; - send_wait_s, with all-to-alls
+ * among 32 devices of a node; - net_latency_s and net_rendezvous_s, where the family has them;
+ * - bandwidths that are open (family_open()).
  *
  * What the family takes from another one (family_borrows()) is left so, and everything where
  * the family has fewer than FIT_ROWS_LEAST rows, except for a log.

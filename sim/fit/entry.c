@@ -9,16 +9,16 @@
 /*
  * What is known of the library's constants. Factors 1 and 2 of its own latencies: they are
  * measured in its source, on other machines. Launches: an all-reduce of 8 bytes takes 13
- * us with a process per GPU, 7 of them in NCCL's LL steps, 40-48 us with one for eight,
- * 6 us in a captured graph. Fills inside a node: a chunk of a few us in each hop. Sends: a proxy thread posts one in a
- * few us; they reach 0.9 of what rings do, and never more than all. Steps and fills of networks
- * and further launches of a process: the middle (geometric mean) of what fits of families say,
- * 1.6 to 1.8 by what else is fitted, 19 to 21 us and 2.7 us, and steps and fills with the
- * spread between families, since clusters differ by a factor. Latencies of a network's
- * software: libfabric's plugin tells NCCL 75 us of EFA on P4d and P5, 150 us of the first EFA, and since 2025 35 us of P5en
- * and P6 (github.com/aws/aws-ofi-nccl/pull/901), to choose algorithms by. These, sends, and in part the launches, were
- * read off timings that are fitted as well: they keep constants sane where timings say little,
- * and prove nothing.
+ * us with a process per GPU, 7 of them in NCCL's LL steps, 35 to 50 us with one for eight,
+ * which is 4.5 us a launch, 6 us in a captured graph. Fills inside a node: a chunk of a few us
+ * in each hop. Sends: a proxy thread posts one in a few us; they reach 0.9 of what rings do,
+ * and never more than all. Steps and fills of networks: the middle (geometric mean) of what
+ * fits of families said, 1.6 to 1.8 by what else is fitted and 19 to 21 us, with the spread
+ * between families, since clusters differ by a factor. Latencies of a network's software:
+ * libfabric's plugin tells NCCL 75 us of EFA on P4d and P5, 150 us of the first EFA, and since
+ * 2025 35 us of P5en and P6 (github.com/aws/aws-ofi-nccl/pull/901), to choose algorithms by.
+ * These, sends, and in part the launches, were read off timings that are fitted as well: they
+ * keep constants sane where timings say little, and prove nothing.
  *
  * Ranges: a step of LL inside a node takes 0.6 us times `step`, and 0.3 to 3 us are
  * possible; fills are 1 us, half a chunk of NCCL on NVLink, to 60 us, a dozen hops with

@@ -1,4 +1,7 @@
-/* How a family's timings are met without any of them: by what other families' fits say. */
+/*
+ * How a family's timings are met without its own fit: by what other families' fits say. Its
+ * documented figures, and what mappings say of single runs, stay.
+ */
 #ifndef SHARDSIM_SIM_FIT_OTHERS_H
 #define SHARDSIM_SIM_FIT_OTHERS_H
 

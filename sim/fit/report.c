@@ -188,8 +188,9 @@ static void counted_row(struct pen_table *t, struct arena *a, const char *name,
 	}
 }
 
-static void families_table(const struct pen *pen, const struct left_out_family *family,
-                           int n)
+/* Prints families that have fitted constants; others would be foretold by their own figures. */
+static void families_table(const struct pen *pen, const struct family_fit *fit,
+                           const struct left_out_family *family, int n)
 {
 	static const char *const head[] = {
 		"family left out", "timings", "from 1 MiB", "timings",
@@ -203,6 +204,8 @@ static void families_table(const struct pen *pen, const struct left_out_family *
 	for (int i = 0; i < n; i++) {
 		struct counted one[LEFT_OUT_COLUMNS] = {{0}};
 
+		if (!fit[i].nfigures)
+			continue;
 		count(one, &family[i]);
 		count(all, &family[i]);
 		counted_row(&t, a, family[i].family, one);
@@ -213,7 +216,8 @@ static void families_table(const struct pen *pen, const struct left_out_family *
 		pen,
 		"Each constant that was fitted for the family has the geometric mean "
 		"of those that were fitted for other families. A bandwidth has the "
-		"usual share of its peak.");
+		"usual share of its peak. Families without a fitted constant are not "
+		"listed, and what is documented of a family stays.");
 	pen->table(pen, &t);
 }
 
@@ -225,7 +229,7 @@ void fit_words(const struct pen *pen, const struct family_fit *fit,
 	constants_table(pen, fit, n);
 	left_out_table(pen, fit, n);
 	if (n > 1)
-		families_table(pen, family, n);
+		families_table(pen, fit, family, n);
 }
 
 /* --- of a log --------------------------------------------------------------------- */

@@ -140,7 +140,6 @@ START_TEST(one_set_left_out)
 }
 END_TEST
 
-/* A figure that no timing depends on keeps what the family says, and is not fitted. */
 /*
  * The same sets, of which the mapping says that the slow one has launches of 16 us: it keeps
  * them, and the quick one alone is fitted to. Where all are said nothing is left to fit.
@@ -176,6 +175,7 @@ START_TEST(what_the_mapping_says)
 }
 END_TEST
 
+/* A figure that no timing depends on keeps what the family says, and is not fitted. */
 START_TEST(what_does_not_matter)
 {
 	static const char *const figures[] = {"nvlink.bandwidth", "launch_s",

@@ -292,10 +292,11 @@ static void row_prepared(struct validation *v, int64_t i)
 
 	if (s >= 0)
 		p->time_s =
-			s + profile_call_s(v->perf[i].machine, g->ids, g->size,
-		                           nccl_blocks(v->perf[i].machine, v->perf[i].op,
-		                                       g->size, (double)p->row->bytes),
-		                           s);
+			s +
+			profile_call_s(v->perf[i].machine, g->ids, g->ngroups * g->size,
+		                       nccl_blocks(v->perf[i].machine, v->perf[i].op,
+		                                   g->size, (double)p->row->bytes),
+		                       s);
 }
 
 void validation_row(struct validation *v, int64_t i)

@@ -292,7 +292,7 @@ void ways_words(const struct pen *pen, const struct validation *v)
 			"of which the model picks for one way what the other forces, "
 			"or whose callers make no difference to it: one way measured "
 			"twice, if the library picked the same. Near "
-			"are times of two reports that differ by less than %.0f %%, no "
+			"are times of two reports that differ by less than %.1f %%, no "
 			"more than those of one way do. Kendall's tau is of the "
 			"compared pairs those in the same order less the others, over "
 			"both. The last column is that of all pairs, where times that "

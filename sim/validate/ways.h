@@ -7,8 +7,8 @@
  *
  *   - The same run: what the model picks for one way, where nothing is forced, is the algorithm
  *     and protocol that the other forces, by the same caller or by callers who make no
- *     difference there. Its times are then equal. Had the library the same choice, the pair is one way that was measured twice; whether it had, no
- *     source says.
+ *     difference there. Its times are then equal. Had the library the same choice, the pair is
+ *     one way that was measured twice; whether it had, no source says.
  *   - Near: two reports that differ by less than WAYS_NEAR, as reports of one way do.
  *
  * All others are ordered by simulated times as they were measured, or are not, and tau is of
