@@ -534,7 +534,7 @@ results: results-placement results-moves results-steps results-programs results-
 
 # What NCCL's own model picks for all-reduces when a figure of its graphs is half or twice of
 # what the family states: the algorithm and protocol of five sizes.
-GRAPHS := polaris:2=graph_net_channels:4,graph_net_Bps:12GB/s,graph_tree_Bps:24GB/s \
+GRAPHS := polaris:2=graph_net_channels:4,graph_net_Bps:12GB/s,graph_tree_Bps:12GB/s \
 	aws-p4de:2=graph_net_channels:8,graph_net_Bps:6GB/s,graph_tree_Bps:12GB/s \
 	dgx-a100:1=graph_channels:24,graph_Bps:10GB/s \
 	dgx-h100:1=graph_channels:24,graph_Bps:15GB/s,graph_nvls_channels:8,graph_nvls_Bps:40GB/s \
