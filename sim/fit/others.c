@@ -6,6 +6,11 @@
 #include <math.h>
 #include <string.h>
 
+static const struct rows_of sizes[LEFT_OUT_SIZES] = {
+	{.least = FIT_LARGE},
+	{.least = 64 * 1024, .below = FIT_LARGE},
+	{.below = 64 * 1024}};
+
 /* Returns what is foretold of a figure of fit `own` without the timings of its family. */
 static double middle_of_others(const struct family_fit *fit, int n, int own, int figure)
 {
@@ -37,11 +42,8 @@ enum status families_left_out(struct left_out_family *out, struct validation *v,
 		for (int k = 0; k < fit[i].nfigures; k++)
 			validation_set(v, fit[i].figure[k].use,
 			               middle_of_others(fit, n, i, k));
-		for (int c = 0; c < VALIDATION_CLASSES; c++) {
-			const struct rows_of of = {.of_class = true, .size_class = c};
-
-			out[i].error[c] = rows_error(&f, of, &out[i].n[c], a);
-		}
+		for (int k = 0; k < LEFT_OUT_SIZES; k++)
+			out[i].error[k] = rows_error(&f, sizes[k], &out[i].n[k], a);
 		for (int k = 0; k < fit[i].nfigures; k++)
 			validation_set(v, fit[i].figure[k].use, fit[i].figure[k].value);
 	}

@@ -7,10 +7,13 @@
 
 #include "fit/family.h"
 
+/* Rows from 1 MiB, from 64 KiB and below that. */
+enum { LEFT_OUT_SIZES = 3 };
+
 struct left_out_family {
 	const char *family;
-	size_t n[VALIDATION_CLASSES]; /* rows of each size class that are no outliers */
-	double error[VALIDATION_CLASSES]; /* the geometric means of their error factors */
+	size_t n[LEFT_OUT_SIZES];     /* rows that are no outliers */
+	double error[LEFT_OUT_SIZES]; /* the geometric means of their error factors */
 };
 
 /*

@@ -153,38 +153,15 @@ static void left_out_table(const struct pen *pen, const struct family_fit *fit, 
 	pen->table(pen, &t);
 }
 
-/* The columns of families left out; the classes from 1 MiB on are one. */
-enum { LEFT_OUT_COLUMNS = VALIDATION_CLASSES - 1 };
-
-struct counted {
-	size_t n;
-	double sum; /* of logarithms of error factors */
-};
-
-static void count(struct counted to[LEFT_OUT_COLUMNS], const struct left_out_family *f)
-{
-	for (int c = 0; c < VALIDATION_CLASSES; c++) {
-		int column = c < LEFT_OUT_COLUMNS ? c : LEFT_OUT_COLUMNS - 1;
-
-		if (!f->n[c])
-			continue;
-		to[column].n += f->n[c];
-		to[column].sum += (double)f->n[c] * log(f->error[c]);
-	}
-}
-
-static void counted_row(struct pen_table *t, struct arena *a, const char *name,
-                        const struct counted of[LEFT_OUT_COLUMNS])
+static void family_row(struct pen_table *t, struct arena *a,
+                       const struct left_out_family *f)
 {
 	const char **cell = words_row(t);
 
-	cell[0] = name;
-	for (int k = 0; k < LEFT_OUT_COLUMNS; k++) {
-		const struct counted *c = &of[LEFT_OUT_COLUMNS - 1 - k];
-
-		cell[1 + 2 * k] = words_count(a, c->n);
-		cell[2 + 2 * k] =
-			c->n ? arena_printf(a, "%.3f", exp(c->sum / (double)c->n)) : "";
+	cell[0] = f->family;
+	for (int k = 0; k < LEFT_OUT_SIZES; k++) {
+		cell[1 + 2 * k] = words_count(a, f->n[k]);
+		cell[2 + 2 * k] = f->n[k] ? arena_printf(a, "%.3f", f->error[k]) : "";
 	}
 }
 
@@ -196,21 +173,26 @@ static void families_table(const struct pen *pen, const struct family_fit *fit,
 		"family left out", "timings", "from 1 MiB", "timings",
 		"from 64 KiB",     "timings", "below"};
 	struct arena *a = pen->arena;
-	struct counted all[LEFT_OUT_COLUMNS] = {{0}};
+	struct left_out_family all = {.family = "all"};
+	double sum[LEFT_OUT_SIZES] = {0}; /* of logarithms of error factors */
 	struct pen_table t =
 		words_table(a, "Each family by the middle of the others' constants",
 	                    "lrrrrrr", head, (size_t)n + 1);
 
 	for (int i = 0; i < n; i++) {
-		struct counted one[LEFT_OUT_COLUMNS] = {{0}};
-
 		if (!fit[i].nfigures)
 			continue;
-		count(one, &family[i]);
-		count(all, &family[i]);
-		counted_row(&t, a, family[i].family, one);
+		family_row(&t, a, &family[i]);
+		for (int k = 0; k < LEFT_OUT_SIZES; k++) {
+			all.n[k] += family[i].n[k];
+			if (family[i].n[k])
+				sum[k] += (double)family[i].n[k] *
+				          log(family[i].error[k]);
+		}
 	}
-	counted_row(&t, a, "all", all);
+	for (int k = 0; k < LEFT_OUT_SIZES; k++)
+		all.error[k] = exp(sum[k] / (double)all.n[k]);
+	family_row(&t, a, &all);
 	pen->heading(pen, 2, "Leave one family out");
 	pen->paragraph(
 		pen,

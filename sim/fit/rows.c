@@ -40,8 +40,7 @@ double rows_error(const struct fitting *f, struct rows_of of, size_t *n, struct 
 	for (size_t i = 0; i < (of.outliers ? f->nall : f->n); i++) {
 		const struct prediction *p = &f->row[f->number[i]];
 
-		if (p->row->bytes < of.least ||
-		    (of.of_class && validation_class(p->row->bytes) != of.size_class) ||
+		if (p->row->bytes < of.least || (of.below && p->row->bytes >= of.below) ||
 		    (of.set && strcmp(p->row->set, of.set) != 0))
 			continue;
 		validation_row(f->v, f->number[i]);

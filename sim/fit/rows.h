@@ -20,13 +20,11 @@ struct fitting {
 	double start[FIT_FIGURES_MAX]; /* where the fit that was taken started */
 };
 
-/* Some of the rows: of a set (NULL for all), from `least` bytes on, or of a size class. */
+/* Some of the rows: of a set (NULL for all), from `least` bytes on and of fewer than `below`. */
 struct rows_of {
 	const char *set;
-	int64_t least;
-	bool of_class;
-	int size_class;
-	bool outliers; /* these as well */
+	int64_t least, below; /* below 0: any more */
+	bool outliers;        /* these as well */
 };
 
 /*
