@@ -78,10 +78,19 @@ bool nccl_switch(const struct nccl_group *g, bool across);
 bool nccl_paired(const struct nccl_group *g);
 
 /*
+ * Returns whether AMD's library lays only two rings over a group that is linked pair by pair. It
+ * has tables of rings for eight devices of a node (src/graph/rome_models.cc) and searches freely
+ * for up to four; for five to seven, which no table fits, it ends its search at two rings
+ * (src/graph/search.cc), each of which becomes two channels (src/graph/connect.cc).
+ */
+bool nccl_few_rings(const struct nccl_group *g);
+
+/*
  * Appends messages of `bytes` from each member of a node to the next one, the last to
  * the first. Where direct links join all members, these carry it as the rings do that
  * the library lays over such links: in proportion to their bandwidth as far as everyone
- * then sends and receives equally much. Where they do not, half goes each way round.
+ * then sends and receives equally much. Where they do not, or the rings are few, half goes each
+ * way round.
  */
 void nccl_inside(struct schedule *out, const struct nccl_group *g, int32_t node,
                  double bytes);
@@ -369,7 +378,9 @@ struct nccl_caller {
 	bool unregistered; /* buffers: switches cannot multicast into them */
 	/*
 	 * How many times as long as for eight devices wires take on Hopper, for groups of
-	 * two and four, and where devices reduce. Measured, and not explained.
+	 * two and four, and where devices reduce. Measured. The blocks of rings explain it
+	 * for gathers and scatters of few devices, and for every caller (nccl_ring.c); the
+	 * rest is not explained.
 	 */
 	double pair_wires, four_wires, reduce_wires;
 	/*
@@ -412,6 +423,7 @@ struct nccl_data {
 	double nvls_tree_GBps[NCCL_GENERATIONS][3];
 	double nvls_efficiency[NCCL_GENERATIONS];
 	double nvls_fill_us; /* of each device; measured, not in the library's source */
+	double few_rings_Bps; /* of all channels of nccl_few_rings() */
 	/* By floor(log2(bytes / 64)). */
 	double tree_correction[PROTOCOLS][23];
 	double nvlink_GBps[NCCL_GENERATIONS]; /* of one link */

@@ -2,6 +2,9 @@
  * Source: NVIDIA/nccl at 5067397c (v2.30.7), src/graph/tuning.cc and search.cc. Of PAT,
  * only Simple exists. The graphs are no constants of the library but what its search
  * finds on the usual nodes (12, 12, 18, 18 NVLinks a GPU at 20, 20, 20.6, 40.1 GB/s).
+ * few_rings_Bps: four channels of AMD's library, each at 12.5 GB/s. That is a bound: eight do
+ * not fill the network of a node of MI300A (github.com/ROCm/rccl/pull/1366), which is four NICs
+ * of 25 GB/s on El Capitan (general knowledge). How much less one carries is not published.
  */
 #include "collective/nccl.h"
 
@@ -38,6 +41,7 @@ const struct nccl_data nccl_data = {
                            {0, 96, 80}},
 	.nvls_efficiency = {0, 0, 0.85, 0.74},
 	.nvls_fill_us = 0.7,
+	.few_rings_Bps = 50e9,
 	.tree_correction = {{1,  1,  1,  1,  .9, .8, .7, .7, .7, .7, .6, .5,
                              .4, .4, .5, .6, .7, .8, .9, 1,  1,  1,  1},
                             {1,  1,  1,  1,  1,  .9, .8, .8, .8, .7, .6, .6,

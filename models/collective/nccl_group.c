@@ -168,6 +168,15 @@ bool nccl_paired(const struct nccl_group *g)
 	return true;
 }
 
+bool nccl_few_rings(const struct nccl_group *g)
+{
+	const struct machine *m = g->machine;
+	int f = g->nodes == 1 && g->n > 1 ? machine_fabric(m, g->ids[0], g->ids[1]) : -1;
+
+	return f >= 0 && g->n > 4 && g->n < 8 && !nccl_switch(g, false) &&
+	       nccl_paired(g) && !strcmp(m->fabric[f].profile, "rccl");
+}
+
 enum { BALANCE_STEPS = 200 };
 
 /* Returns whether direct links lead from every member to every other. */
@@ -233,7 +242,7 @@ void nccl_inside(struct schedule *out, const struct nccl_group *g, int32_t node,
 		return;
 	f = machine_fabric(m, ids[0], ids[1]);
 	share = xmalloc((size_t)n * (size_t)n, sizeof(*share));
-	rings = ring_shares(share, m, f, ids, n);
+	rings = !nccl_few_rings(g) && ring_shares(share, m, f, ids, n);
 	for (int32_t i = 0; i < n && rings; i++)
 		for (int32_t k = 0; k < n; k++)
 			schedule_message(out, f, ids[i], ids[k],

@@ -8,9 +8,10 @@
  *           nodes: what leaves the first of a node's g members passes all edges but one
  *           inside that node. m - 1 (2(m-1)) where g is 1, and in a chain. The library's
  *           own model has m - 1 throughout
- *   bytes   m = 1: v from each to the next, times nccl_slow_wires(). m > 1, g per node: v(g-1)/g inside and v/g
- *           from each NIC to the same rail of the next node. A chain does not close:
- *           nothing leaves its last device (m > 1: node).
+ *   bytes   m = 1: v from each to the next, times nccl_slow_wires() or slow_blocks(). m > 1,
+ *           g per node: v(g-1)/g inside and v/g from each NIC to the same rail of the next
+ *           node. A chain does not close: nothing leaves its last device (m > 1: node).
+ *           Few rings (nccl_few_rings) carry no more than few_rings_Bps
  *   cost    base - base(LL) + (steps inside) step l_i + (steps across) net_step l_n
  *           + w + 2 sqrt(w fill), with l_i, l_n by protocol; for m > 1
  *           step l_i is net_post_s (Simple: three times that) or more, for every step
@@ -50,14 +51,39 @@ static void one_chain(struct schedule *out, const struct nccl_group *g, enum op 
 	}
 }
 
+/* Returns the bytes that each device sends. */
+static double bytes_sent(const struct nccl_group *g, enum op op, double bytes)
+{
+	double once = chain(op) ? bytes : bytes * (g->n - 1) / g->n;
+
+	return op == OP_ALL_REDUCE ? 2 * once : once;
+}
+
+/*
+ * Returns how many times as long as its wires a ring of few devices of one node takes. To
+ * gather or scatter, a block copies n parts and sends n - 1 of them (all_gather.h and
+ * reduce_scatter.h in src/device of the library), of an all-reduce 2n - 1 and 2n - 2. From Hopper
+ * on the wires of a channel are so fast that in small groups the block is what limits it:
+ * as much as XLA's gathers on H100 show, the pairs and fours of measured-xla.csv. Four GB200
+ * there gather 1.07 times as slowly as eight, and their all-reduces are no slower.
+ */
+static double slow_blocks(const struct nccl_group *g, enum op op)
+{
+	const struct nccl_caller *xla = &nccl_callers[LAUNCH_XLA];
+
+	if ((op != OP_ALL_GATHER && op != OP_REDUCE_SCATTER) || g->nodes > 1 ||
+	    nccl_generation(g->machine->tuning.value[TUNING_CC]) < 2)
+		return 1;
+	return g->n == 2 ? xla->pair_wires : g->n <= 4 ? xla->four_wires : 1;
+}
+
 static void nccl_ring_messages(struct schedule *out, const struct nccl_group *g,
                                enum op op, double bytes)
 {
-	double sent = chain(op) ? bytes : bytes * (g->n - 1) / g->n;
+	double sent = bytes_sent(g, op, bytes);
 
-	if (op == OP_ALL_REDUCE)
-		sent *= 2;
-	sent *= nccl_slow_wires(g, op != OP_ALL_GATHER && op != OP_BROADCAST);
+	sent *= fmax(nccl_slow_wires(g, op != OP_ALL_GATHER && op != OP_BROADCAST),
+	             slow_blocks(g, op));
 	if (g->nodes == 1) {
 		if (chain(op) && nccl_switch(g, false))
 			one_chain(out, g, op, bytes);
@@ -113,6 +139,14 @@ static double nccl_ring_meet_s(const struct nccl_group *g, enum op op, enum prot
 	return chain(op) ? 0 : nccl_rendezvous_s(g, crossings(g, op), bytes / g->n);
 }
 
+static double nccl_ring_least_s(const struct nccl_group *g, enum op op, enum protocol p,
+                                double bytes)
+{
+	if (!nccl_few_rings(g))
+		return 0;
+	return bytes_sent(g, op, bytes) * protocol_wire(p) / nccl_data.few_rings_Bps;
+}
+
 const struct nccl_algorithm nccl_ring = {
 	.name = "ring",
 	.help = "rings over all devices, node after node; a chain for broadcast and "
@@ -121,5 +155,6 @@ const struct nccl_algorithm nccl_ring = {
 	.applies = nccl_ring_applies,
 	.messages = nccl_ring_messages,
 	.steps_s = nccl_ring_steps_s,
+	.least_s = nccl_ring_least_s,
 	.meet_s = nccl_ring_meet_s,
 };

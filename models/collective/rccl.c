@@ -1,7 +1,8 @@
 /*
  * AMD's library: NCCL's algorithms, whose rings on fully connected GPUs use every link
- * (nccl_inside), and direct ones that all devices of one node run with each other, where each two
- * of them are linked.
+ * (nccl_inside) unless it finds few of them (nccl_few_rings), and direct ones that all devices
+ * of one node run with each other, where each two of them are linked. Of these it has kernels
+ * for four, eight and sixteen devices (tools/msccl-algorithms of the library).
  *
  * one-shot: all-reduce of V; each sends all it has to each other and adds up.
  *   rounds  one, one step;  bytes V on every link;  cost step l + w + 2 sqrt(w fill)
@@ -14,17 +15,23 @@
  */
 #include "collective/nccl.h"
 
+/* Returns whether the library has kernels in which all devices of the group talk at once. */
+static bool has_kernels(const struct nccl_group *g)
+{
+	return g->nodes == 1 && (g->n == 4 || g->n == 8 || g->n == 16) && nccl_paired(g);
+}
+
 static bool one_shot_applies(const struct nccl_group *g, enum op op, enum protocol p)
 {
 	(void)p;
-	return op == OP_ALL_REDUCE && g->nodes == 1 && nccl_paired(g);
+	return op == OP_ALL_REDUCE && has_kernels(g);
 }
 
 static bool direct_applies(const struct nccl_group *g, enum op op, enum protocol p)
 {
 	(void)p;
 	return (op == OP_ALL_REDUCE || op == OP_ALL_GATHER || op == OP_REDUCE_SCATTER) &&
-	       g->nodes == 1 && nccl_paired(g);
+	       has_kernels(g);
 }
 
 static void all_pairs(struct schedule *out, const struct nccl_group *g, double bytes)
