@@ -78,10 +78,11 @@ bool nccl_switch(const struct nccl_group *g, bool across);
 bool nccl_paired(const struct nccl_group *g);
 
 /*
- * Returns whether AMD's library lays only two rings over a group that is linked pair by pair. It
- * has tables of rings for eight devices of a node (src/graph/rome_models.cc) and searches freely
- * for up to four; for five to seven, which no table fits, it ends its search at two rings
- * (src/graph/search.cc), each of which becomes two channels (src/graph/connect.cc).
+ * Returns whether AMD's library lays only two rings over a group, all of one node. It has tables
+ * of rings for the eight or sixteen devices of a node (src/graph/rome_models.cc) and searches
+ * freely for up to four; for five to seven, which no table fits, it ends its search at two rings
+ * (src/graph/search.cc), each of which becomes two channels (src/graph/connect.cc). A group over
+ * several nodes has no such limit.
  */
 bool nccl_few_rings(const struct nccl_group *g);
 
@@ -89,8 +90,8 @@ bool nccl_few_rings(const struct nccl_group *g);
  * Appends messages of `bytes` from each member of a node to the next one, the last to
  * the first. Where direct links join all members, these carry it as the rings do that
  * the library lays over such links: in proportion to their bandwidth as far as everyone
- * then sends and receives equally much. Where they do not, or the rings are few, half goes each
- * way round.
+ * then sends and receives equally much. Where they do not, half goes each way round; where the
+ * rings are few, half goes each way round the ring whose slowest link is the fastest.
  */
 void nccl_inside(struct schedule *out, const struct nccl_group *g, int32_t node,
                  double bytes);
@@ -377,12 +378,11 @@ struct nccl_caller {
 	double channel_s;  /* of the host for each block of a kernel after the first */
 	bool unregistered; /* buffers: switches cannot multicast into them */
 	/*
-	 * How many times as long as for eight devices wires take on Hopper, for groups of
-	 * two and four, and where devices reduce. Measured. The blocks of rings explain it
-	 * for gathers and scatters of few devices, and for every caller (nccl_ring.c); the
-	 * rest is not explained.
+	 * How many times as long wires take on Hopper where devices reduce. Where it is
+	 * given, those of small groups take longer as well (nccl_small_group). Measured,
+	 * and not explained. 0: neither.
 	 */
-	double pair_wires, four_wires, reduce_wires;
+	double reduce_wires;
 	/*
 	 * The families on which its calls were timed, ended by NULL; elsewhere its constants are
 	 * borrowed. NULL: they are the families' own.
@@ -401,6 +401,12 @@ double nccl_inside_us(const struct nccl_group *g, enum nccl_kind kind, enum prot
  * process runs all devices of it.
  */
 double nccl_node_sends_s(const struct machine *m);
+
+/*
+ * Returns how many times as long as in a group of eight wires take in one of two devices, or of
+ * three or four: what gathers of XLA on H100 show (measured-xla.csv).
+ */
+double nccl_small_group(const struct nccl_group *g);
 
 /* Returns how many times as long as links say the wires of one node take for the caller. */
 double nccl_slow_wires(const struct nccl_group *g, bool reduces);
@@ -423,7 +429,8 @@ struct nccl_data {
 	double nvls_tree_GBps[NCCL_GENERATIONS][3];
 	double nvls_efficiency[NCCL_GENERATIONS];
 	double nvls_fill_us; /* of each device; measured, not in the library's source */
-	double few_rings_Bps; /* of all channels of nccl_few_rings() */
+	double few_rings_Bps;          /* of all channels of nccl_few_rings() */
+	double pair_wires, four_wires; /* nccl_small_group(), measured */
 	/* By floor(log2(bytes / 64)). */
 	double tree_correction[PROTOCOLS][23];
 	double nvlink_GBps[NCCL_GENERATIONS]; /* of one link */

@@ -192,13 +192,26 @@ static double hidden_s(const struct candidate *c, const struct job *j,
 	               : 0;
 }
 
-/* Returns the seconds of group i before its bytes are out of the pipeline, beside w. */
+/* Returns the seconds that the wires of group i take at least. */
+static double least_s(const struct candidate *c, const struct job *j, int32_t i)
+{
+	return c->algorithm->least_s ? c->algorithm->least_s(&j->group[i], j->op,
+	                                                     c->protocol, j->bytes)
+	                             : 0;
+}
+
+/*
+ * Returns the seconds of group i before its bytes are out of the pipeline, beside w. What slows a
+ * ring slows each of its chunks.
+ */
 static double delay_s(const struct candidate *c, const struct job *j, int32_t i)
 {
 	const struct nccl_group *g = &j->group[i];
 	double wire_s = c->wire_s[i] * protocol_wire(c->protocol);
 	double steps_s = c->algorithm->steps_s(g, j->op, c->protocol), chunks_s = -1;
 
+	if (c->algorithm->kind == NCCL_RING)
+		wire_s = fmax(wire_s, least_s(c, j, i));
 	if (c->algorithm->large_s)
 		steps_s += c->algorithm->large_s(g, j->bytes);
 	steps_s -= hidden_s(c, j, g, wire_s);
@@ -206,14 +219,6 @@ static double delay_s(const struct candidate *c, const struct job *j, int32_t i)
 		chunks_s = c->algorithm->chunks_s(g, c->protocol, j->bytes);
 	return fmax(0, steps_s - c->route_s[i]) +
 	       (chunks_s < 0 ? 2 * sqrt(wire_s * fill_s(c, j, g)) : chunks_s);
-}
-
-/* Returns the seconds that the wires of group i take at least. */
-static double least_s(const struct candidate *c, const struct job *j, int32_t i)
-{
-	return c->algorithm->least_s ? c->algorithm->least_s(&j->group[i], j->op,
-	                                                     c->protocol, j->bytes)
-	                             : 0;
 }
 
 /* Returns the seconds that the network's software takes at least for group i. */

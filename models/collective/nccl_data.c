@@ -42,6 +42,8 @@ const struct nccl_data nccl_data = {
 	.nvls_efficiency = {0, 0, 0.85, 0.74},
 	.nvls_fill_us = 0.7,
 	.few_rings_Bps = 50e9,
+	.pair_wires = 1.33,
+	.four_wires = 1.07,
 	.tree_correction = {{1,  1,  1,  1,  .9, .8, .7, .7, .7, .7, .6, .5,
                              .4, .4, .5, .6, .7, .8, .9, 1,  1,  1,  1},
                             {1,  1,  1,  1,  1,  .9, .8, .8, .8, .7, .6, .6,
@@ -97,8 +99,6 @@ const struct nccl_caller nccl_callers[LAUNCH_MODES] = {
                         .ll_step_us = 1.3,
                         .node_sends_s = 15e-6,
                         .unregistered = true,
-                        .pair_wires = 1.33,
-                        .four_wires = 1.07,
                         .reduce_wires = 1.14,
                         .timed = timed_xla},
 	[LAUNCH_EAGER] = {.name = "eager",
@@ -127,17 +127,19 @@ double nccl_across_us(const struct nccl_group *g, enum nccl_kind kind, enum prot
 	       (p == PROTOCOL_SIMPLE ? 2e6 : 1e6) * tuning[TUNING_NET_LATENCY_S];
 }
 
+double nccl_small_group(const struct nccl_group *g)
+{
+	return g->n == 2 ? nccl_data.pair_wires : g->n <= 4 ? nccl_data.four_wires : 1;
+}
+
 double nccl_slow_wires(const struct nccl_group *g, bool reduces)
 {
-	const struct nccl_caller *caller = &nccl_callers[g->machine->launch];
-	double slow = g->n == 2   ? caller->pair_wires
-	              : g->n <= 4 ? caller->four_wires
-	                          : 1;
+	double reduce = nccl_callers[g->machine->launch].reduce_wires;
 
 	if (nccl_generation(g->machine->tuning.value[TUNING_CC]) != 2 || g->nodes > 1 ||
-	    caller->pair_wires == 0)
+	    reduce == 0)
 		return 1;
-	return reduces ? slow * caller->reduce_wires : slow;
+	return nccl_small_group(g) * (reduces ? reduce : 1);
 }
 
 /* Hosts have 16 GPUs or fewer; a larger node is a rack, whose trays are hosts. */

@@ -174,7 +174,7 @@ bool nccl_few_rings(const struct nccl_group *g)
 	int f = g->nodes == 1 && g->n > 1 ? machine_fabric(m, g->ids[0], g->ids[1]) : -1;
 
 	return f >= 0 && g->n > 4 && g->n < 8 && !nccl_switch(g, false) &&
-	       nccl_paired(g) && !strcmp(m->fabric[f].profile, "rccl");
+	       !strcmp(m->fabric[f].profile, "rccl");
 }
 
 enum { BALANCE_STEPS = 200 };
@@ -228,6 +228,63 @@ static bool ring_shares(double *share, const struct machine *m, int f,
 	return true;
 }
 
+enum { FEW = 7 }; /* most devices of nccl_few_rings() */
+
+/* A ring over direct links, from which the one whose slowest link is the fastest is kept. */
+struct ring_search {
+	int32_t n, at[FEW], best[FEW];
+	double Bps[FEW][FEW]; /* of the direct link, the slower of its directions; 0: none */
+	double best_Bps;
+};
+
+/* Goes on from the first `placed` members, whose slowest link has `slowest_Bps`. */
+static void extend_ring(struct ring_search *r, int32_t placed, double slowest_Bps)
+{
+	if (placed == r->n) {
+		slowest_Bps = fmin(slowest_Bps, r->Bps[r->at[placed - 1]][r->at[0]]);
+		if (slowest_Bps > r->best_Bps) {
+			r->best_Bps = slowest_Bps;
+			memcpy(r->best, r->at, sizeof(r->best));
+		}
+		return;
+	}
+	for (int32_t k = placed; k < r->n; k++) {
+		double Bps = r->Bps[r->at[placed - 1]][r->at[k]];
+		int32_t other = r->at[placed];
+
+		if (fmin(Bps, slowest_Bps) <= r->best_Bps)
+			continue;
+		r->at[placed] = r->at[k];
+		r->at[k] = other;
+		extend_ring(r, placed + 1, fmin(Bps, slowest_Bps));
+		r->at[k] = r->at[placed];
+		r->at[placed] = other;
+	}
+}
+
+/* Appends messages of half of `bytes` each way round that ring; false if there is none. */
+static bool few_inside(struct schedule *out, const struct nccl_group *g, int f,
+                       double bytes)
+{
+	struct ring_search r = {.n = g->n};
+
+	for (int32_t i = 0; i < r.n; i++) {
+		r.at[i] = i;
+		for (int32_t k = 0; k < r.n; k++)
+			r.Bps[i][k] =
+				fmin(direct_Bps(g->machine, f, g->ids[i], g->ids[k]),
+			             direct_Bps(g->machine, f, g->ids[k], g->ids[i]));
+	}
+	extend_ring(&r, 1, INFINITY);
+	for (int32_t i = 0; i < r.n && r.best_Bps > 0; i++) {
+		int32_t a = g->ids[r.best[i]], b = g->ids[r.best[(i + 1) % r.n]];
+
+		schedule_message(out, f, a, b, bytes / 2);
+		schedule_message(out, f, b, a, bytes / 2);
+	}
+	return r.best_Bps > 0;
+}
+
 void nccl_inside(struct schedule *out, const struct nccl_group *g, int32_t node,
                  double bytes)
 {
@@ -241,8 +298,10 @@ void nccl_inside(struct schedule *out, const struct nccl_group *g, int32_t node,
 	if (n < 2)
 		return;
 	f = machine_fabric(m, ids[0], ids[1]);
+	if (nccl_few_rings(g) && few_inside(out, g, f, bytes))
+		return;
 	share = xmalloc((size_t)n * (size_t)n, sizeof(*share));
-	rings = !nccl_few_rings(g) && ring_shares(share, m, f, ids, n);
+	rings = ring_shares(share, m, f, ids, n);
 	for (int32_t i = 0; i < n && rings; i++)
 		for (int32_t k = 0; k < n; k++)
 			schedule_message(out, f, ids[i], ids[k],

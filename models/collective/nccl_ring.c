@@ -8,10 +8,11 @@
  *           nodes: what leaves the first of a node's g members passes all edges but one
  *           inside that node. m - 1 (2(m-1)) where g is 1, and in a chain. The library's
  *           own model has m - 1 throughout
- *   bytes   m = 1: v from each to the next, times nccl_slow_wires() or slow_blocks(). m > 1,
- *           g per node: v(g-1)/g inside and v/g from each NIC to the same rail of the next
- *           node. A chain does not close: nothing leaves its last device (m > 1: node).
- *           Few rings (nccl_few_rings) carry no more than few_rings_Bps
+ *   bytes   m = 1: v from each to the next. m > 1, g per node: v(g-1)/g inside and v/g from
+ *           each NIC to the same rail of the next node. A chain does not close: nothing
+ *           leaves its last device (m > 1: node).
+ *   least   m = 1: slowness() times what v takes on a switch; v at few_rings_Bps where the
+ *           rings are few (nccl_few_rings)
  *   cost    base - base(LL) + (steps inside) step l_i + (steps across) net_step l_n
  *           + w + 2 sqrt(w fill), with l_i, l_n by protocol; for m > 1
  *           step l_i is net_post_s (Simple: three times that) or more, for every step
@@ -59,31 +60,11 @@ static double bytes_sent(const struct nccl_group *g, enum op op, double bytes)
 	return op == OP_ALL_REDUCE ? 2 * once : once;
 }
 
-/*
- * Returns how many times as long as its wires a ring of few devices of one node takes. To
- * gather or scatter, a block copies n parts and sends n - 1 of them (all_gather.h and
- * reduce_scatter.h in src/device of the library), of an all-reduce 2n - 1 and 2n - 2. From Hopper
- * on the wires of a channel are so fast that in small groups the block is what limits it:
- * as much as XLA's gathers on H100 show, the pairs and fours of measured-xla.csv. Four GB200
- * there gather 1.07 times as slowly as eight, and their all-reduces are no slower.
- */
-static double slow_blocks(const struct nccl_group *g, enum op op)
-{
-	const struct nccl_caller *xla = &nccl_callers[LAUNCH_XLA];
-
-	if ((op != OP_ALL_GATHER && op != OP_REDUCE_SCATTER) || g->nodes > 1 ||
-	    nccl_generation(g->machine->tuning.value[TUNING_CC]) < 2)
-		return 1;
-	return g->n == 2 ? xla->pair_wires : g->n <= 4 ? xla->four_wires : 1;
-}
-
 static void nccl_ring_messages(struct schedule *out, const struct nccl_group *g,
                                enum op op, double bytes)
 {
 	double sent = bytes_sent(g, op, bytes);
 
-	sent *= fmax(nccl_slow_wires(g, op != OP_ALL_GATHER && op != OP_BROADCAST),
-	             slow_blocks(g, op));
 	if (g->nodes == 1) {
 		if (chain(op) && nccl_switch(g, false))
 			one_chain(out, g, op, bytes);
@@ -139,12 +120,53 @@ static double nccl_ring_meet_s(const struct nccl_group *g, enum op op, enum prot
 	return chain(op) ? 0 : nccl_rendezvous_s(g, crossings(g, op), bytes / g->n);
 }
 
+/*
+ * Returns how many times as long as its links say a ring of one node takes: what the caller makes of
+ * it, or its blocks. To gather or scatter a block copies n parts and sends n - 1 of them
+ * (all_gather.h and reduce_scatter.h in src/device of the library), of an all-reduce 2n - 1 and
+ * 2n - 2. From Hopper on the links of a channel are so fast that the block limits a pair, which
+ * copies twice what it sends. Fours are as measured, on H100 and GB200 alike, and threes are
+ * taken as fours.
+ */
+static double slowness(const struct nccl_group *g, enum op op)
+{
+	bool copies = op == OP_ALL_GATHER || op == OP_REDUCE_SCATTER;
+	double slow = nccl_slow_wires(g, op != OP_ALL_GATHER && op != OP_BROADCAST);
+
+	if (!copies || nccl_generation(g->machine->tuning.value[TUNING_CC]) < 2)
+		return slow;
+	return fmax(slow, nccl_small_group(g));
+}
+
+/* Returns the bandwidth of the slowest link between neighbours of a ring inside a node. */
+static double slowest_Bps(const struct nccl_group *g)
+{
+	const struct machine *m = g->machine;
+	double Bps = INFINITY;
+
+	for (int32_t i = 0; i < g->n; i++) {
+		int32_t src = g->ids[i], dst = g->ids[i + 1 == g->n ? 0 : i + 1];
+		int32_t links[ROUTE_LINKS_MAX];
+		int n = machine_route(m, machine_fabric(m, src, dst), src, dst, links,
+		                      ROUTE_LINKS_MAX);
+
+		for (int k = 0; k < n; k++)
+			Bps = fmin(Bps, m->link[links[k]].bandwidth_Bps);
+	}
+	return Bps;
+}
+
 static double nccl_ring_least_s(const struct nccl_group *g, enum op op, enum protocol p,
                                 double bytes)
 {
-	if (!nccl_few_rings(g))
+	double wire_bytes = bytes_sent(g, op, bytes) * protocol_wire(p), slow;
+
+	if (nccl_few_rings(g))
+		return wire_bytes / nccl_data.few_rings_Bps;
+	if (g->nodes > 1 || g->n < 2 || !nccl_switch(g, false))
 		return 0;
-	return bytes_sent(g, op, bytes) * protocol_wire(p) / nccl_data.few_rings_Bps;
+	slow = slowness(g, op);
+	return slow > 1 ? slow * wire_bytes / slowest_Bps(g) : 0;
 }
 
 const struct nccl_algorithm nccl_ring = {

@@ -2,7 +2,8 @@
  * AMD's library: NCCL's algorithms, whose rings on fully connected GPUs use every link
  * (nccl_inside) unless it finds few of them (nccl_few_rings), and direct ones that all devices
  * of one node run with each other, where each two of them are linked. Of these it has kernels
- * for four, eight and sixteen devices (tools/msccl-algorithms of the library).
+ * for four, eight and sixteen devices (tools/msccl-algorithms of the library); that there are
+ * such of gathers for four, and of scatters, is assumed.
  *
  * one-shot: all-reduce of V; each sends all it has to each other and adds up.
  *   rounds  one, one step;  bytes V on every link;  cost step l + w + 2 sqrt(w fill)

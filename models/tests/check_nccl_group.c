@@ -247,123 +247,6 @@ START_TEST(sends_on_graphs)
 }
 END_TEST
 
-/* Fully connected GPUs: rings over all links, and the direct algorithms. */
-START_TEST(rccl_times)
-{
-	static const int all[64] = {0, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1,
-	                            1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1,
-	                            1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1,
-	                            1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 0};
-	static const struct {
-		const char *algorithm;
-		enum op op;
-		double share; /* of V on every link */
-		double steps;
-	} table[] = {
-		{"ring", OP_ALL_REDUCE, 2. / 8, 14},
-		{"ring", OP_ALL_GATHER, 1. / 8, 7},
-		{"one-shot", OP_ALL_REDUCE, 1, 1},
-		{"direct", OP_ALL_REDUCE, 2. / 8, 2},
-		{"direct", OP_REDUCE_SCATTER, 1. / 8, 1},
-	};
-	struct machine *m = meshed(1, 8, all);
-	double V = 1e6 + 1;
-
-	m->fabric[0].profile = "rccl";
-	for (int i = 0; i < COUNT(table); i++) {
-		double w = V * table[i].share / nvlink.bandwidth_Bps;
-		struct lowered l;
-
-		m->forced = (struct forced){table[i].algorithm, "simple"};
-		l = lowered_all(m, table[i].op, V);
-		near(seconds_of(m, &l),
-		     device.launch_s + (1.8 + table[i].steps * 3.4 * STEP) * 1e-6 + w +
-		             2 * sqrt(w * FILL_S),
-		     table[i].algorithm);
-	}
-	/* two of eight have one link: 2V/2 over it */
-	m->forced = (struct forced){"ring", "simple"};
-	{
-		struct text why = {0};
-		struct lowered l;
-
-		ck_assert(lower_collective(&l, arena, m, OP_ALL_REDUCE,
-		                           (struct groups){1, 2, (int32_t[]){3, 6}}, V,
-		                           &why));
-		near(largest(m, link_bytes(m, &l.schedule)), V, "pair");
-		text_free(&why);
-	}
-}
-END_TEST
-
-/* Where some two devices have no link of their own the direct algorithms do not run. */
-START_TEST(rccl_of_linked_pairs)
-{
-	static const int cycle[16] = {0, 1, 0, 1, 1, 0, 1, 0, 0, 1, 0, 1, 1, 0, 1, 0};
-	static const char *const direct[] = {"one-shot", "direct"};
-	struct machine *m = meshed(1, 4, cycle);
-
-	m->fabric[0].profile = "rccl";
-	for (int i = 0; i < COUNT(direct); i++) {
-		struct text why = {0};
-		struct lowered l;
-
-		m->forced = (struct forced){direct[i], "simple"};
-		ck_assert(!lower_collective(&l, arena, m, OP_ALL_REDUCE, everybody(m),
-		                            1e6, &why));
-		text_free(&why);
-	}
-	m->forced = (struct forced){0};
-	ck_assert_str_eq(lowered_all(m, OP_ALL_GATHER, 64).algorithm, "ring");
-}
-END_TEST
-
-/*
- * Of 2 to 8 devices that are all linked: the direct algorithms run on four and eight. Rings of
- * five to seven go round in two ways, over one link each, and carry 50 GB/s at most; those of
- * all others use every link. With NVIDIA's library all do.
- */
-START_TEST(rccl_by_devices)
-{
-	static const char *const direct[] = {"one-shot", "direct"};
-	int32_t n = _i;
-	int links[64];
-	struct machine *m;
-	double V = 1e9, sent = 2 * V * (n - 1) / n, w;
-	bool few = n > 4 && n < 8;
-
-	for (int i = 0; i < n * n; i++)
-		links[i] = i / n != i % n;
-	m = meshed(1, n, links);
-	for (int nvidia = 0; nvidia < 2; nvidia++) {
-		struct lowered l;
-
-		m->fabric[0].profile = nvidia ? "nccl" : "rccl";
-		m->forced = (struct forced){"ring", "simple"};
-		l = lowered_all(m, OP_ALL_REDUCE, V);
-		w = sent / (few && !nvidia ? 2 : n - 1);
-		near(largest(m, link_bytes(m, &l.schedule)), w, "link");
-		w /= nvlink.bandwidth_Bps;
-		near(seconds_of(m, &l),
-		     device.launch_s + (1.8 + 2 * (n - 1) * 3.4 * STEP) * 1e-6 +
-		             fmax(w, few && !nvidia ? sent / 50e9 : 0) +
-		             2 * sqrt(w * FILL_S),
-		     "ring");
-	}
-	m->fabric[0].profile = "rccl";
-	for (int i = 0; i < COUNT(direct); i++) {
-		struct text why = {0};
-		struct lowered l;
-
-		m->forced = (struct forced){direct[i], "simple"};
-		ck_assert_int_eq(lower_collective(&l, arena, m, OP_ALL_REDUCE,
-		                                  everybody(m), V, &why),
-		                 n == 4 || n == 8);
-		text_free(&why);
-	}
-}
-END_TEST
-
 /*
  * Four GPUs on each of three nodes: a task for each node and each rail, none of which
  * uses a link of another, all as late as the longest route of them.
@@ -437,9 +320,6 @@ Suite *tests(void)
 	tcase_add_test(c, uneven_nodes);
 	tcase_add_test(c, sends_on_graphs);
 	tcase_add_test(c, sends_by_rail);
-	tcase_add_test(c, rccl_times);
-	tcase_add_test(c, rccl_of_linked_pairs);
-	tcase_add_loop_test(c, rccl_by_devices, 2, 9);
 	tcase_add_test(c, a_thousand_gpus);
 	suite_add_tcase(suite, c);
 	return suite;

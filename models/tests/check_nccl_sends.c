@@ -73,6 +73,11 @@ START_TEST(callers)
 		             2 * sqrt(w * FILL_S),
 		     "large");
 	}
+	/* One device on each of two nodes: the NIC is slower than any block. */
+	m = tuned(2, 1, 90);
+	m->forced.algorithm = "ring";
+	ck_assert_double_eq(lowered_all(m, OP_ALL_GATHER, 2e9).schedule.task[0].least_s,
+	                    0);
 	m = tuned(1, 5, 100);
 	m->launch = LAUNCH_XLA;
 	m->forced.protocol = "ll";

@@ -1,0 +1,219 @@
+#include "collective/nccl.h"
+#include "nccl_help.h"
+#include "tests/tests.h"
+
+#include <check.h>
+
+#include <math.h>
+#include <string.h>
+
+/* Collectives of AMD's library on GPUs that are linked pair by pair. */
+
+#define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
+
+/* Fully connected GPUs: rings over all links, and the direct algorithms. */
+START_TEST(rccl_times)
+{
+	static const int all[64] = {0, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1,
+	                            1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1,
+	                            1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1,
+	                            1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 0};
+	static const struct {
+		const char *algorithm;
+		enum op op;
+		double share; /* of V on every link */
+		double steps;
+	} table[] = {
+		{"ring", OP_ALL_REDUCE, 2. / 8, 14},
+		{"ring", OP_ALL_GATHER, 1. / 8, 7},
+		{"one-shot", OP_ALL_REDUCE, 1, 1},
+		{"direct", OP_ALL_REDUCE, 2. / 8, 2},
+		{"direct", OP_REDUCE_SCATTER, 1. / 8, 1},
+	};
+	struct machine *m = meshed(1, 8, all);
+	double V = 1e6 + 1;
+
+	m->fabric[0].profile = "rccl";
+	for (int i = 0; i < COUNT(table); i++) {
+		double w = V * table[i].share / nvlink.bandwidth_Bps;
+		struct lowered l;
+
+		m->forced = (struct forced){table[i].algorithm, "simple"};
+		l = lowered_all(m, table[i].op, V);
+		near(seconds_of(m, &l),
+		     device.launch_s + (1.8 + table[i].steps * 3.4 * STEP) * 1e-6 + w +
+		             2 * sqrt(w * FILL_S),
+		     table[i].algorithm);
+	}
+	/* two of eight have one link: 2V/2 over it */
+	m->forced = (struct forced){"ring", "simple"};
+	{
+		struct text why = {0};
+		struct lowered l;
+
+		ck_assert(lower_collective(&l, arena, m, OP_ALL_REDUCE,
+		                           (struct groups){1, 2, (int32_t[]){3, 6}}, V,
+		                           &why));
+		near(largest(m, link_bytes(m, &l.schedule)), V, "pair");
+		text_free(&why);
+	}
+}
+END_TEST
+
+/* Where some two devices have no link of their own the direct algorithms do not run. */
+START_TEST(rccl_of_linked_pairs)
+{
+	static const int cycle[16] = {0, 1, 0, 1, 1, 0, 1, 0, 0, 1, 0, 1, 1, 0, 1, 0};
+	static const char *const direct[] = {"one-shot", "direct"};
+	struct machine *m = meshed(1, 4, cycle);
+
+	m->fabric[0].profile = "rccl";
+	for (int i = 0; i < COUNT(direct); i++) {
+		struct text why = {0};
+		struct lowered l;
+
+		m->forced = (struct forced){direct[i], "simple"};
+		ck_assert(!lower_collective(&l, arena, m, OP_ALL_REDUCE, everybody(m),
+		                            1e6, &why));
+		text_free(&why);
+	}
+	m->forced = (struct forced){0};
+	ck_assert_str_eq(lowered_all(m, OP_ALL_GATHER, 64).algorithm, "ring");
+}
+END_TEST
+
+/* A node, or several, of n devices of which each two are linked, but for one pair of each. */
+static struct machine *linked(int32_t nodes, int32_t n, const char *profile, bool cut)
+{
+	int *links = arena_alloc(arena, (size_t)n * (size_t)n, sizeof(*links));
+	struct machine *m;
+
+	for (int i = 0; i < n * n; i++)
+		links[i] = i / n != i % n;
+	if (cut)
+		links[1] = links[n] = 0;
+	m = meshed(nodes, n, links);
+	m->fabric[0].profile = profile;
+	return m;
+}
+
+/*
+ * Of 2 to 8 devices that are all linked: rings of five to seven go round in two ways, over one
+ * link each, and carry 50 GB/s at most; those of all others use every link. With NVIDIA's
+ * library all do, and with AMD's over two nodes.
+ */
+START_TEST(rccl_rings)
+{
+	static const struct {
+		enum op op;
+		const char *protocol;
+		double wire, steps_us, base_us; /* for each byte, a step, and before */
+	} row[] = {
+		{OP_ALL_REDUCE, "simple", 1, 3.4, 1.8},
+		{OP_ALL_GATHER, "ll", 2, 0.6, 0},
+		{OP_BROADCAST, "simple", 1, 3.4, 1.8},
+	};
+	int32_t n = _i;
+	double V = 1e9;
+
+	for (int i = 0; i < 2 * COUNT(row); i++) {
+		const char *profile = i < COUNT(row) ? "rccl" : "nccl";
+		int k = i % COUNT(row), twice = row[k].op == OP_ALL_REDUCE ? 2 : 1;
+		bool few = n > 4 && n < 8 && !strcmp(profile, "rccl");
+		double sent = row[k].op == OP_BROADCAST ? V : twice * V * (n - 1) / n;
+		double link = row[k].wire * sent / (few ? 2 : n - 1), w, steps_s;
+		struct machine *m = linked(1, n, profile, false);
+		struct lowered l;
+
+		m->forced = (struct forced){"ring", row[k].protocol};
+		l = lowered_all(m, row[k].op, V);
+		near(largest(m, link_bytes(m, &l.schedule)), link, "link");
+		w = link / nvlink.bandwidth_Bps;
+		if (few)
+			w = fmax(w, row[k].wire * sent / 50e9);
+		steps_s = 1e-6 *
+		          (row[k].base_us + twice * (n - 1) * row[k].steps_us * STEP);
+		near(seconds_of(m, &l),
+		     device.launch_s + fmax(steps_s, nvlink.latency_s) + w +
+		             2 * sqrt(w * FILL_S),
+		     "ring");
+	}
+	if (n > 2) {
+		struct machine *m = linked(2, n, "rccl", false);
+		struct lowered l;
+		double most = 0;
+
+		m->forced = (struct forced){"ring", "simple"};
+		l = lowered_all(m, OP_ALL_GATHER, V);
+		for (int64_t i = 0; i < l.schedule.nmessages; i++) {
+			const struct message *msg = &l.schedule.message[i];
+
+			if (!nccl_is_network(m, msg->fabric))
+				most = fmax(most, msg->bytes);
+		}
+		near(most, V * (2 * n - 1) / (2 * n) / n, "two nodes");
+		ck_assert_double_eq(l.schedule.task[0].least_s, 0);
+	}
+}
+END_TEST
+
+/* Few rings avoid the pair that has no link, and use what there is if no ring does. */
+START_TEST(rccl_rings_of_cut_links)
+{
+	static const int star[25] = {0, 1, 1, 1, 1, 1, 0, 0, 0, 0, 1, 0, 0,
+	                             0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0};
+	struct machine *m = linked(1, 6, "rccl", true);
+	struct lowered l;
+
+	m->forced = (struct forced){"ring", "simple"};
+	l = lowered_all(m, OP_BROADCAST, 8);
+	ck_assert_int_eq(l.schedule.nmessages, 12);
+	for (int i = 0; i < 12; i++) {
+		const struct message *msg = &l.schedule.message[i];
+
+		near(msg->bytes, 4, "half each way");
+		ck_assert_int_gt(msg->src + msg->dst, 1);
+		ck_assert_int_eq(msg->src, l.schedule.message[i ^ 1].dst);
+	}
+	m = meshed(1, 5, star);
+	m->fabric[0].profile = "rccl";
+	m->forced = (struct forced){"ring", "simple"};
+	l = lowered_all(m, OP_BROADCAST, 8);
+	near(l.schedule.task[0].least_s, 8 / 50e9, "no ring");
+}
+END_TEST
+
+/* The direct algorithms run on 4, 8 and 16 devices that are all linked. */
+START_TEST(rccl_direct_by_devices)
+{
+	static const char *const direct[] = {"one-shot", "direct"};
+	int32_t n = _i;
+	struct machine *m = linked(1, n, "rccl", false);
+
+	for (int i = 0; i < COUNT(direct); i++) {
+		struct text why = {0};
+		struct lowered l;
+
+		m->forced = (struct forced){direct[i], "simple"};
+		ck_assert_int_eq(lower_collective(&l, arena, m, OP_ALL_REDUCE,
+		                                  everybody(m), 1e6, &why),
+		                 n == 4 || n == 8 || n == 16);
+		text_free(&why);
+	}
+}
+END_TEST
+
+Suite *tests(void)
+{
+	Suite *suite = suite_create("rccl");
+	TCase *c = tcase_create("rccl");
+
+	tcase_add_checked_fixture(c, setup, teardown);
+	tcase_add_test(c, rccl_times);
+	tcase_add_test(c, rccl_of_linked_pairs);
+	tcase_add_loop_test(c, rccl_rings, 2, 9);
+	tcase_add_test(c, rccl_rings_of_cut_links);
+	tcase_add_loop_test(c, rccl_direct_by_devices, 2, 18);
+	suite_add_tcase(suite, c);
+	return suite;
+}
