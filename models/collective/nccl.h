@@ -86,6 +86,9 @@ bool nccl_paired(const struct nccl_group *g);
  */
 bool nccl_few_rings(const struct nccl_group *g);
 
+/* Returns the bandwidth of the slowest link between neighbours of a ring inside a node. */
+double nccl_slowest_Bps(const struct nccl_group *g);
+
 /*
  * Appends messages of `bytes` from each member of a node to the next one, the last to
  * the first. Where direct links join all members, these carry it as the rings do that
@@ -156,6 +159,12 @@ struct nccl_algorithm {
 	 */
 	double (*steps_s)(const struct nccl_group *g, enum op op, enum protocol p);
 	/*
+	 * Returns what of these passes while a device is free for the next call, where the caller
+	 * does not wait; the library knows nothing of it when it chooses. NULL: nothing.
+	 */
+	double (*saved_s)(const struct nccl_group *g, enum op op, enum protocol p,
+	                  double bytes);
+	/*
 	 * Returns the seconds that wires take at least, for V (or S) bytes of data; NULL:
 	 * none.
 	 */
@@ -171,8 +180,9 @@ struct nccl_algorithm {
 	 * Returns the seconds that the first chunk takes beside the wires, where chunks
 	 * have one size; < 0 where the best chunk is taken. NULL: it always is.
 	 */
-	double (*chunks_s)(const struct nccl_group *g, enum protocol p, double bytes);
-	/* Returns what its steps take more where the messages are large; NULL: nothing. */
+	double (*chunks_s)(const struct nccl_group *g, enum protocol p, double bytes,
+	                   double wire_s);
+	/* Returns what its steps take more, by the size of its messages; NULL: nothing. */
 	double (*large_s)(const struct nccl_group *g, double bytes);
 };
 
@@ -319,8 +329,22 @@ double nccl_channels_s(const struct machine *m, int32_t ranks, int32_t peers,
  */
 double nccl_sends_large_s(const struct machine *m, int32_t peers, double bytes);
 
-/* Returns the same of sends across a network, above 16 KiB: a step of Simple beyond one of LL. */
-double nccl_sends_far_s(const struct machine *m, double bytes);
+/*
+ * Returns what sends to so many peers across a network take more than a step of LL: they have shared
+ * buffers, and with these the library has Simple alone, whatever their size
+ * (src/transport/net.cc). Each further batch of eight peers takes such a step.
+ */
+double nccl_sends_far_s(const struct machine *m, int32_t peers);
+
+/*
+ * Returns the seconds that the first chunks of sends of `bytes` across a network to each of so many
+ * peers take beside the wires, which are busy for wire_s: they are copied into a buffer before
+ * and out of one behind, while those of the other sends of a batch wait for the same NIC. One
+ * send alone was measured to take none of it (use3a-b200-sr1-*), eight 42 us on NICs of 45 GB/s
+ * (cwraw-h200-2n). 0 for AMD's library, of which timings show little of it (mi355x-nair-2n).
+ */
+double nccl_sends_chunks_s(const struct machine *m, int32_t peers, double bytes,
+                           double wire_s);
 
 /* --- the library's own model (nccl_tuner.c) --------------------------------------- */
 
@@ -363,6 +387,15 @@ struct nccl_case nccl_case_of(const struct nccl_group *g, enum op op, double byt
 /* Returns the channels of rings and trees over several nodes, stated or by the rules. */
 int nccl_net_channels(const struct nccl_group *g);
 
+/*
+ * Returns the channels for which the library's model states what one of a tree carries: one for
+ * each NIC (or bond of NICs) of a node, and twice as many of half the speed where they have 25 GB/s
+ * or more, but not for more than four on Hopper or later that its search gives less than 50 GB/s
+ * (src/graph/search.cc). Those are NICs of 400 Gb/s; NICs of 800 Gb/s are given more, and 60 GB/s
+ * tell the two apart here.
+ */
+int nccl_tree_channels(const struct nccl_group *g);
+
 /* --- who calls (nccl_data.c) ------------------------------------------------------ */
 
 /*
@@ -375,7 +408,8 @@ struct nccl_caller {
 	double call_s;       /* beside the launch */
 	double ll_step_us;   /* of a step of LL inside a node, at least */
 	double node_sends_s; /* of sends to several peers among devices of one process */
-	double channel_s;  /* of the host for each block of a kernel after the first */
+	double channel_s; /* of the host for each block of a kernel after the first */
+	bool in_a_row; /* calls that do not wait for one another, as in a loop of a test */
 	bool unregistered; /* buffers: switches cannot multicast into them */
 	/*
 	 * How many times as long wires take on Hopper where devices reduce. Where it is
@@ -431,6 +465,12 @@ struct nccl_data {
 	double nvls_fill_us; /* of each device; measured, not in the library's source */
 	double few_rings_Bps;          /* of all channels of nccl_few_rings() */
 	double pair_wires, four_wires; /* nccl_small_group(), measured */
+	double net_call_us; /* of a call across a network, until the host's proxies see it; measured */
+	/* Of sends across a network: a channel, their channels, a chunk, sends at once. */
+	double net_channel_Bps;
+	int send_channels[NCCL_GENERATIONS];
+	double net_chunk_bytes;
+	int batch;
 	/* By floor(log2(bytes / 64)). */
 	double tree_correction[PROTOCOLS][23];
 	double nvlink_GBps[NCCL_GENERATIONS]; /* of one link */

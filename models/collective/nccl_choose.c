@@ -201,10 +201,12 @@ static double least_s(const struct candidate *c, const struct job *j, int32_t i)
 }
 
 /*
- * Returns the seconds of group i before its bytes are out of the pipeline, beside w. What slows a
- * ring slows each of its chunks.
+ * Returns the seconds of group i before its bytes are out of the pipeline, beside w; if `in_a_row`,
+ * less what passes while the devices are free for the next call. What slows a ring slows each of
+ * its chunks.
  */
-static double delay_s(const struct candidate *c, const struct job *j, int32_t i)
+static double delay_s(const struct candidate *c, const struct job *j, int32_t i,
+                      bool in_a_row)
 {
 	const struct nccl_group *g = &j->group[i];
 	double wire_s = c->wire_s[i] * protocol_wire(c->protocol);
@@ -214,9 +216,13 @@ static double delay_s(const struct candidate *c, const struct job *j, int32_t i)
 		wire_s = fmax(wire_s, least_s(c, j, i));
 	if (c->algorithm->large_s)
 		steps_s += c->algorithm->large_s(g, j->bytes);
+	if (g->nodes > 1)
+		steps_s += 1e-6 * nccl_data.net_call_us;
+	if (in_a_row && c->algorithm->saved_s)
+		steps_s -= c->algorithm->saved_s(g, j->op, c->protocol, j->bytes);
 	steps_s -= hidden_s(c, j, g, wire_s);
 	if (c->algorithm->chunks_s)
-		chunks_s = c->algorithm->chunks_s(g, c->protocol, j->bytes);
+		chunks_s = c->algorithm->chunks_s(g, c->protocol, j->bytes, wire_s);
 	return fmax(0, steps_s - c->route_s[i]) +
 	       (chunks_s < 0 ? 2 * sqrt(wire_s * fill_s(c, j, g)) : chunks_s);
 }
@@ -233,11 +239,12 @@ static void rank_candidate(struct candidate *c, const struct job *j)
 {
 	c->time_s = c->score = 0;
 	for (int32_t i = 0; i < j->ngroups; i++) {
-		double late_s = delay_s(c, j, i) + c->route_s[i];
+		double late_s = delay_s(c, j, i, true) + c->route_s[i];
+		double alone_s = delay_s(c, j, i, false) + c->route_s[i];
 		double wire_s = fmax(c->wire_s[i] * protocol_wire(c->protocol),
 		                     least_s(c, j, i));
 
-		c->score = fmax(c->score, late_s + wire_s);
+		c->score = fmax(c->score, alone_s + wire_s);
 		c->time_s = fmax(c->time_s, late_s + fmax(wire_s, meet_s(c, j, i)));
 	}
 	if (j->tuner) {
@@ -264,7 +271,7 @@ static void settle_candidate(struct lowered *out, struct candidate *c,
 
 		while (t->first >= c->first[group + 1])
 			group++;
-		t->delay_s = delay_s(c, j, group);
+		t->delay_s = delay_s(c, j, group, true);
 		t->least_s = fmax(least_s(c, j, group), meet_s(c, j, group));
 		if (t->nmessages < c->first[group + 1] - c->first[group] &&
 		    nccl_wire_task(&wire_s, &route_s, j->wire, s, t))

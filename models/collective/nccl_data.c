@@ -2,6 +2,14 @@
  * Source: NVIDIA/nccl at 5067397c (v2.30.7), src/graph/tuning.cc and search.cc. Of PAT,
  * only Simple exists. The graphs are no constants of the library but what its search
  * finds on the usual nodes (12, 12, 18, 18 NVLinks a GPU at 20, 20, 20.6, 40.1 GB/s).
+ * net_call_us: a gather of 1 KiB between two A100 of two nodes takes 16.1 us in a graph
+ * (mscclpp-ndmv4-2n1), of which a launch has 5.2 and a step 3.7, and small all-reduces of eight
+ * A100, H100, H200 or B200 of each of two nodes fit with the library's steps between nodes if a
+ * call takes 6 more.
+ * net_channel_Bps: NCCL_P2P_PER_CHANNEL_NET_BW of 2.29; measured are 13.1 of two and 14.6 of one
+ * (use3a-b200-sr1). send_channels: as logs print them for A100 (github.com/aws/aws-ofi-nccl/
+ * issues/65) and H100 (eks-cuda-efa-p5-2n), and as use3a-b200-sr1 shows for B200.
+ * net_chunk_bytes, batch: NCCL_P2P_NET_CHUNKSIZE, NCCL_MAX_DEV_WORK_P2P_PER_BATCH.
  * few_rings_Bps: four channels of AMD's library, each at 12.5 GB/s. That is a bound: eight do
  * not fill the network of a node of MI300A (github.com/ROCm/rccl/pull/1366), which is four NICs
  * of 25 GB/s on El Capitan (general knowledge). How much less one carries is not published.
@@ -42,6 +50,11 @@ const struct nccl_data nccl_data = {
 	.nvls_efficiency = {0, 0, 0.85, 0.74},
 	.nvls_fill_us = 0.7,
 	.few_rings_Bps = 50e9,
+	.net_call_us = 6,
+	.net_channel_Bps = 14e9,
+	.send_channels = {8, 8, 16, 32},
+	.net_chunk_bytes = 128 * 1024,
+	.batch = 8,
 	.pair_wires = 1.33,
 	.four_wires = 1.07,
 	.tree_correction = {{1,  1,  1,  1,  .9, .8, .7, .7, .7, .7, .6, .5,
@@ -78,7 +91,7 @@ const struct nccl_data nccl_data = {
  * of a DGX H100. A figure of another library: a floor to reckon with, and nothing of
  * algorithms, which are taken to be NCCL's.
  */
-static const char *const timed_graph[] = {"mi300x", "dgx-h200", NULL};
+static const char *const timed_graph[] = {"mi300x", "dgx-a100", "dgx-h200", NULL};
 static const char *const timed_xla[] = {"dgx-h100", "gb200-nvl72", NULL};
 static const char *const timed_eager[] = {"dgx-h100", NULL};
 static const char *const timed_mpi[] = {NULL};
@@ -86,12 +99,15 @@ static const char *const timed_mpi[] = {NULL};
 const struct nccl_caller nccl_callers[LAUNCH_MODES] = {
 	[LAUNCH_PROCESS] = {.name = "process",
                             .help = "one process per device, call behind call, as "
-                                    "nccl-tests does"},
+                                    "nccl-tests does",
+                            .in_a_row = true},
 	[LAUNCH_SINGLE] = {.name = "single",
                            .help = "one process for all devices of a node",
-                           .channel_s = 0.1e-6},
+                           .channel_s = 0.1e-6,
+                           .in_a_row = true},
 	[LAUNCH_GRAPH] = {.name = "graph",
                           .help = "a captured graph",
+                          .in_a_row = true,
                           .timed = timed_graph},
 	[LAUNCH_XLA] = {.name = "xla",
                         .help = "programs that XLA compiled",

@@ -177,6 +177,23 @@ bool nccl_few_rings(const struct nccl_group *g)
 	       !strcmp(m->fabric[f].profile, "rccl");
 }
 
+double nccl_slowest_Bps(const struct nccl_group *g)
+{
+	const struct machine *m = g->machine;
+	double Bps = INFINITY;
+
+	for (int32_t i = 0; i < g->n; i++) {
+		int32_t src = g->ids[i], dst = g->ids[i + 1 == g->n ? 0 : i + 1];
+		int32_t links[ROUTE_LINKS_MAX];
+		int n = machine_route(m, machine_fabric(m, src, dst), src, dst, links,
+		                      ROUTE_LINKS_MAX);
+
+		for (int k = 0; k < n; k++)
+			Bps = fmin(Bps, m->link[links[k]].bandwidth_Bps);
+	}
+	return Bps;
+}
+
 enum { BALANCE_STEPS = 200 };
 
 /* Returns whether direct links lead from every member to every other. */

@@ -112,6 +112,26 @@ static double nccl_ring_steps_s(const struct nccl_group *g, enum op op, enum pro
 	               steps_us);
 }
 
+/*
+ * What fits the buffers of LL is passed on whole: in a loop each call of a chain takes a launch and
+ * the step to its neighbour, and a call's share if that is on another node, on 128 devices of 16
+ * nodes as on 8 of one (abci-a100-bcast: 7.5 us). Larger arrays wait for room more and more; from
+ * 256 KiB on those logs and vp-h100-4n-* have all the steps.
+ */
+static double nccl_ring_saved_s(const struct nccl_group *g, enum op op, enum protocol p,
+                                double bytes)
+{
+	double room = fmax(0, 1 - bytes / (256 * 1024.));
+	bool inside = g->per_node > 1;
+	double step_us, call_us = inside && g->nodes > 1 ? nccl_data.net_call_us : 0;
+
+	if (!chain(op) || p != PROTOCOL_LL || !nccl_callers[g->machine->launch].in_a_row)
+		return 0;
+	step_us = inside ? nccl_inside_us(g, NCCL_RING, p)
+	                 : nccl_across_us(g, NCCL_RING, p);
+	return room * (nccl_ring_steps_s(g, op, p) + 1e-6 * (call_us - step_us));
+}
+
 /* A step passes a part of the array on; a pipelined chain has no such steps. */
 static double nccl_ring_meet_s(const struct nccl_group *g, enum op op, enum protocol p,
                                double bytes)
@@ -138,24 +158,6 @@ static double slowness(const struct nccl_group *g, enum op op)
 	return fmax(slow, nccl_small_group(g));
 }
 
-/* Returns the bandwidth of the slowest link between neighbours of a ring inside a node. */
-static double slowest_Bps(const struct nccl_group *g)
-{
-	const struct machine *m = g->machine;
-	double Bps = INFINITY;
-
-	for (int32_t i = 0; i < g->n; i++) {
-		int32_t src = g->ids[i], dst = g->ids[i + 1 == g->n ? 0 : i + 1];
-		int32_t links[ROUTE_LINKS_MAX];
-		int n = machine_route(m, machine_fabric(m, src, dst), src, dst, links,
-		                      ROUTE_LINKS_MAX);
-
-		for (int k = 0; k < n; k++)
-			Bps = fmin(Bps, m->link[links[k]].bandwidth_Bps);
-	}
-	return Bps;
-}
-
 static double nccl_ring_least_s(const struct nccl_group *g, enum op op, enum protocol p,
                                 double bytes)
 {
@@ -166,7 +168,7 @@ static double nccl_ring_least_s(const struct nccl_group *g, enum op op, enum pro
 	if (g->nodes > 1 || g->n < 2 || !nccl_switch(g, false))
 		return 0;
 	slow = slowness(g, op);
-	return slow > 1 ? slow * wire_bytes / slowest_Bps(g) : 0;
+	return slow > 1 ? slow * wire_bytes / nccl_slowest_Bps(g) : 0;
 }
 
 const struct nccl_algorithm nccl_ring = {
@@ -177,6 +179,7 @@ const struct nccl_algorithm nccl_ring = {
 	.applies = nccl_ring_applies,
 	.messages = nccl_ring_messages,
 	.steps_s = nccl_ring_steps_s,
+	.saved_s = nccl_ring_saved_s,
 	.least_s = nccl_ring_least_s,
 	.meet_s = nccl_ring_meet_s,
 };

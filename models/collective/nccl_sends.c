@@ -7,10 +7,11 @@
  *           other rails of other nodes goes to the device of that rail first, S(n-g)/n
  *           (g-1)/g more. Across, over the rails: S(n-g)/n from each device, over the
  *           share that plain sends reach of a NIC
- *   cost    (g-1) send_s + (n-g) net_send_s + w + 2 sqrt(w fill), fill 0 for m > 1, and
- *           what the caller adds where one process runs all devices, and a step of Simple
- *           where messages are too large for LL; m = 1: w is what channels take, if that is
- *           more (nccl_channels_s())
+ *   cost    (g-1) send_s + (n-g) net_send_s + w, and what the caller adds where one process
+ *           runs all devices. m = 1: + 2 sqrt(w fill), + a step of Simple where messages are too
+ *           large for LL, and w is what channels take, if that is more (nccl_channels_s()).
+ *           m > 1: + a step of Simple for each eight peers across, a call's 6 us, and first
+ *           chunks (nccl_sends_far_s(), nccl_sends_chunks_s())
  *   need    3S on every device
  * On switches, only what each port carries counts: one message to the next device of
  * the node and one to the next node stand for all. Elsewhere messages run between the
@@ -180,34 +181,57 @@ static void sends_messages(struct schedule *out, const struct nccl_group *g, enu
 				send_pair(out, g, i, k, bytes / g->n);
 }
 
-static double sends_steps_s(const struct nccl_group *g, enum op op, enum protocol p)
+/* Returns how many peers on other nodes a member of the smallest node has. */
+static int32_t peers_across(const struct nccl_group *g)
 {
-	const double *tuning = g->machine->tuning.value;
 	int32_t fewest = g->n;
 
-	(void)op;
-	(void)p;
 	for (int32_t k = 0; k < g->nodes; k++)
 		if (g->start[k + 1] - g->start[k] < fewest)
 			fewest = g->start[k + 1] - g->start[k];
+	return g->n - fewest;
+}
+
+static double sends_steps_s(const struct nccl_group *g, enum op op, enum protocol p)
+{
+	const double *tuning = g->machine->tuning.value;
+
+	(void)op;
+	(void)p;
 	return (g->per_node - 1) * tuning[TUNING_SEND_S] +
-	       (g->n - fewest) * tuning[TUNING_NET_SEND_S] +
+	       peers_across(g) * tuning[TUNING_NET_SEND_S] +
 	       (g->nodes == 1 ? nccl_node_sends_s(g->machine) : 0);
 }
 
 static double sends_large_s(const struct nccl_group *g, double bytes)
 {
-	return g->nodes > 1 ? nccl_sends_far_s(g->machine, bytes / g->n)
+	return g->nodes > 1 ? nccl_sends_far_s(g->machine, peers_across(g))
 	                    : nccl_sends_large_s(g->machine, g->n - 1, bytes / g->n);
 }
 
+static double sends_chunks_s(const struct nccl_group *g, enum protocol p, double bytes,
+                             double wire_s)
+{
+	(void)p;
+	return g->nodes > 1 ? nccl_sends_chunks_s(g->machine, peers_across(g),
+	                                          bytes / g->n, wire_s)
+	                    : -1;
+}
+
+/*
+ * Where the rings are few, so are the channels, and one peer after another has them: all-to-alls
+ * among 5, 6 and 7 MI355X send 61 GB/s in all, what one link carries (mi355x-node6100-724).
+ */
 static double sends_least_s(const struct nccl_group *g, enum op op, enum protocol p,
                             double bytes)
 {
 	(void)op;
 	(void)p;
-	return g->nodes > 1 ? 0
-	                    : nccl_channels_s(g->machine, g->n, g->n - 1, bytes / g->n);
+	if (g->nodes > 1)
+		return 0;
+	if (nccl_few_rings(g))
+		return bytes / g->n * (g->n - 1) / nccl_slowest_Bps(g);
+	return nccl_channels_s(g->machine, g->n, g->n - 1, bytes / g->n);
 }
 
 const struct nccl_algorithm nccl_sends = {
@@ -218,5 +242,6 @@ const struct nccl_algorithm nccl_sends = {
 	.messages = sends_messages,
 	.steps_s = sends_steps_s,
 	.least_s = sends_least_s,
+	.chunks_s = sends_chunks_s,
 	.large_s = sends_large_s,
 };

@@ -12,6 +12,7 @@
  *           fill = floor(log2 m) net_fill_s; with Simple 2(g-1) c/b for the last term, in chunks of
  *           c = min(V/C, net_chunk_bytes) on C channels, where b is one link's or, if
  *           that is less, one channel's (channel_Bps)
+ *   least   2V over what the library's model lets the channels of a tree carry
  *   need    V on every device
  * Source: NCCL, src/graph/trees.cc, src/enqueue.cc (models/README.md, "Collectives").
  */
@@ -48,6 +49,28 @@ static double tree_steps_s(const struct nccl_group *g, enum op op, enum protocol
 	               across * nccl_across_us(g, NCCL_TREE, p));
 }
 
+/*
+ * The most that the library's model lets a channel of a tree carry. Forced trees of B200 take just
+ * that, 96 ms over two nodes and 175 over 4 to 46 for 16 GiB (use3a-b200-0502-*-tree), where their
+ * wires would take 45 and 90; and six of seven logs of two nodes of A100 show rings, which are
+ * faster than such trees.
+ */
+static double tree_least_s(const struct nccl_group *g, enum op op, enum protocol p,
+                           double bytes)
+{
+	const struct nccl_data *d = &nccl_data;
+	double cc = g->machine->tuning.value[TUNING_CC], GBps;
+	int row = nccl_generation(cc), column = g->nodes == 2 ? 1 : 2;
+
+	(void)op;
+	if (cc == 0)
+		return 0;
+	GBps = (p == PROTOCOL_LL128 ? d->tree_ll128_GBps : d->tree_GBps)[row][column];
+	if (p == PROTOCOL_LL)
+		GBps /= 3.8;
+	return bytes / (1e9 * GBps * nccl_tree_channels(g) / 2);
+}
+
 /* What goes over an edge and rail; LL cuts it into parts of less than 16 KiB. */
 static double tree_meet_s(const struct nccl_group *g, enum op op, enum protocol p,
                           double bytes)
@@ -64,7 +87,8 @@ static double tree_meet_s(const struct nccl_group *g, enum op op, enum protocol 
  * channel passes over one link of NVLink. The edge between nodes and its way back are the
  * wires' time; what further ones add, timings of 4 to 16 nodes do not show.
  */
-static double tree_chunks_s(const struct nccl_group *g, enum protocol p, double bytes)
+static double tree_chunks_s(const struct nccl_group *g, enum protocol p, double bytes,
+                            double wire_s)
 {
 	const double *tuning = g->machine->tuning.value;
 	double chunk =
@@ -72,6 +96,7 @@ static double tree_chunks_s(const struct nccl_group *g, enum protocol p, double 
 	double link_Bps =
 		1e9 * nccl_data.nvlink_GBps[nccl_generation(tuning[TUNING_CC])];
 
+	(void)wire_s;
 	if (p != PROTOCOL_SIMPLE || tuning[TUNING_CC] == 0)
 		return -1;
 	if (tuning[TUNING_CHANNEL_BPS] > 0)
@@ -86,6 +111,7 @@ const struct nccl_algorithm nccl_tree = {
 	.applies = tree_applies,
 	.messages = tree_messages,
 	.steps_s = tree_steps_s,
+	.least_s = tree_least_s,
 	.meet_s = tree_meet_s,
 	.chunks_s = tree_chunks_s,
 };

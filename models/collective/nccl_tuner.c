@@ -178,9 +178,9 @@ double nccl_tuner_us(const struct nccl_case *c, enum nccl_kind kind, enum protoc
 
 /*
  * Returns what the NICs of the first node carry to the second, over links it shares or
- * not.
+ * not, and stores how many links those are.
  */
-static double node_GBps(const struct nccl_group *g)
+static double node_GBps(const struct nccl_group *g, int *nics)
 {
 	const struct machine *m = g->machine;
 	int32_t links[ROUTE_LINKS_MAX], first[64];
@@ -201,6 +201,7 @@ static double node_GBps(const struct nccl_group *g)
 		first[nfirst++] = links[0];
 		sum_Bps += m->link[links[0]].bandwidth_Bps;
 	}
+	*nics = nfirst;
 	return sum_Bps * 1e-9;
 }
 
@@ -245,6 +246,17 @@ int nccl_net_channels(const struct nccl_group *g)
 	                 nccl_data.channels_across[row]);
 }
 
+int nccl_tree_channels(const struct nccl_group *g)
+{
+	int nics;
+	double GBps = node_GBps(g, &nics);
+	bool twice = GBps >= 25 * nics && (g->machine->tuning.value[TUNING_CC] <= 80 ||
+	                                   nics <= 4 || GBps >= 60 * nics);
+
+	nics = nics < 1 ? 1 : nics;
+	return twice ? 2 * nics : nics;
+}
+
 /*
  * Stores those of several nodes: as fast in all as the NICs of a node, trees up to twice as
  * fast inside, if links there are.
@@ -252,8 +264,8 @@ int nccl_net_channels(const struct nccl_group *g)
 static void net_graphs(struct nccl_case *c, const struct nccl_group *g)
 {
 	const struct nccl_graph *alone = &c->graph[NCCL_RING];
-	double inside = alone->channels * alone->intra_GBps, node = node_GBps(g);
-	int channels = nccl_net_channels(g);
+	int nics, channels = nccl_net_channels(g);
+	double inside = alone->channels * alone->intra_GBps, node = node_GBps(g, &nics);
 	double net = said(g, TUNING_GRAPH_NET_BPS, 1e9, node / channels);
 	double tree = fmax(net, fmin(2 * net, inside / channels));
 	struct nccl_graph *nvls = &c->graph[NCCL_NVLS_TREE];

@@ -1,6 +1,7 @@
 #include "collective/nccl.h"
 
 #include <math.h>
+#include <string.h>
 
 /* That the library has for sends between devices of a node. */
 enum { CHANNELS = 32 };
@@ -216,18 +217,52 @@ double nccl_sends_large_s(const struct machine *m, int32_t peers, double bytes)
 	                       m->tuning.value[TUNING_STEP]);
 }
 
-double nccl_sends_far_s(const struct machine *m, double bytes)
+double nccl_sends_far_s(const struct machine *m, int32_t peers)
 {
 	const struct nccl_data *d = &nccl_data;
 	const double *tuning = m->tuning.value;
 	int simple = PROTOCOL_SIMPLE, ll = PROTOCOL_LL;
+	double batches = fmax(1, (double)peers / d->batch);
 
-	if (bytes <= 16 * 1024)
+	return batches *
+	       (tuning[TUNING_NET_LATENCY_S] +
+	        1e-6 * (d->base_us[NCCL_RING][simple] - d->base_us[NCCL_RING][ll] +
+	                (d->net_us[NCCL_RING][simple] - d->net_us[NCCL_RING][ll]) *
+	                        tuning[TUNING_NET_STEP]));
+}
+
+double nccl_sends_chunks_s(const struct machine *m, int32_t peers, double bytes,
+                           double wire_s)
+{
+	double chunk = bytes > 0 ? fmin(1, nccl_data.net_chunk_bytes / bytes) : 0;
+
+	if (m->tuning.value[TUNING_CC] == 0 || peers < 2)
 		return 0;
-	return tuning[TUNING_NET_LATENCY_S] +
-	       1e-6 * (d->base_us[NCCL_RING][simple] - d->base_us[NCCL_RING][ll] +
-	               (d->net_us[NCCL_RING][simple] - d->net_us[NCCL_RING][ll]) *
-	                       tuning[TUNING_NET_STEP]);
+	return 2 * (fmin(peers, nccl_data.batch) - 1) * chunk * wire_s / peers;
+}
+
+/*
+ * Returns the seconds that the largest message across a network needs at least. It has channels for
+ * what a NIC carries, two or more, which are halved as long as channels times ranks exceed four
+ * times the channels of all sends (send_channels). AMD's library has two; nothing is known of how
+ * it halves them.
+ */
+static double far_channels_s(const struct machine *m, const struct nccl_sends *sends,
+                             double wire_s)
+{
+	const double *tuning = m->tuning.value;
+	double bytes = sends->most_across_bytes, Bps = nccl_data.net_channel_Bps;
+	int row = nccl_generation(tuning[TUNING_CC]), channels = 2;
+
+	if (bytes == 0 || sends->across == 0)
+		return 0;
+	if (tuning[TUNING_CC] > 0 && wire_s > 0)
+		channels = (int)fmin(
+			CHANNELS, fmax(2, ceil(bytes * sends->across / wire_s / Bps)));
+	while (tuning[TUNING_CC] > 0 && channels > 1 &&
+	       (int64_t)channels * sends->ranks > 4 * nccl_data.send_channels[row])
+		channels /= 2;
+	return bytes / Bps / channels;
 }
 
 double nccl_channels_s(const struct machine *m, int32_t ranks, int32_t peers,
@@ -242,23 +277,47 @@ double nccl_channels_s(const struct machine *m, int32_t ranks, int32_t peers,
 	return fmax(wait_s, fmax(one_s, bytes * peers / channel_Bps / CHANNELS));
 }
 
+/*
+ * Returns the bandwidth of a link where one peer after another has the few channels that AMD's
+ * library has among so many devices of a node (nccl_few_rings()), else 0.
+ */
+static double few_Bps(const struct machine *m, int32_t ranks)
+{
+	int32_t links[ROUTE_LINKS_MAX];
+	int f = ranks > 4 && ranks < 8 ? machine_fabric(m, 0, 1) : -1;
+
+	if (f < 0 || m->fabric[f].geometry == GEOMETRY_SWITCH ||
+	    strcmp(m->fabric[f].profile, "rccl") != 0 ||
+	    machine_route(m, f, 0, 1, links, ROUTE_LINKS_MAX) < 1)
+		return 0;
+	return m->link[links[0]].bandwidth_Bps;
+}
+
 void nccl_sends_cost(double *delay_s, double *least_s, const struct machine *m,
                      const struct nccl_sends *sends, double wire_s, double route_s)
 {
 	const double *tuning = m->tuning.value;
 	double peers_s, fill_s, channel_Bps;
 
-	*least_s = channels_s(&channel_Bps, m, sends);
+	*least_s = fmax(channels_s(&channel_Bps, m, sends),
+	                far_channels_s(m, sends, wire_s));
 	if (!sends->several && sends_ll(sends->most_bytes))
 		*least_s = fmax(*least_s, waits_s(m, sends->inside));
+	if (!sends->several && few_Bps(m, sends->ranks) > 0)
+		*least_s = fmax(*least_s, sends->inside * sends->most_bytes /
+		                                  few_Bps(m, sends->ranks));
 	peers_s = sends->inside * tuning[TUNING_SEND_S] +
 	          sends->across * tuning[TUNING_NET_SEND_S];
-	peers_s += nccl_sends_far_s(m, sends->most_across_bytes);
+	if (sends->most_across_bytes > 0)
+		peers_s += nccl_sends_far_s(m, sends->across) +
+		           1e-6 * nccl_data.net_call_us;
 	if (!sends->several)
 		peers_s += nccl_sends_large_s(m, sends->inside, sends->most_bytes);
 	if (!sends->several && !sends->later && sends->inside > 1)
 		peers_s += nccl_node_sends_s(m);
-	fill_s = sends->network ? 0 : 2 * sqrt(wire_s * tuning[TUNING_FILL_S]);
+	fill_s = sends->network ? nccl_sends_chunks_s(m, sends->across,
+	                                              sends->most_across_bytes, wire_s)
+	                        : 2 * sqrt(wire_s * tuning[TUNING_FILL_S]);
 	*delay_s = fmax(0, peers_s - route_s) + fill_s;
 }
 

@@ -244,7 +244,8 @@ START_TEST(rails_have_few_peers)
 	}
 	ck_assert_int_gt(across, 1);
 	ck_assert_double_eq_tol(delay_s,
-	                        fmax(0, 7 * NET_SEND_S + 1.8e-6 + 11.3e-6 * NET_STEP -
+	                        fmax(0, 7 * NET_SEND_S + far_s(7) +
+	                                        12 * 131072 / SHARE / nic.bandwidth_Bps -
 	                                        m->link[links[0]].latency_s -
 	                                        m->link[links[1]].latency_s),
 	                        1e-12);

@@ -29,8 +29,9 @@ static double total_s(int32_t nodes, int hops, double steps_us, double wire_s)
 {
 	double route_s = 2 * (nodes > 1 ? nic.latency_s : nvlink.latency_s);
 	double fill_s = hops * (nodes > 1 ? NET_FILL_S : FILL_S);
+	double steps_s = steps_us * 1e-6 + (nodes > 1 ? CALL_S : 0);
 
-	return device.launch_s + fmax(steps_us * 1e-6, route_s) + wire_s +
+	return device.launch_s + fmax(steps_s, route_s) + wire_s +
 	       2 * sqrt(wire_s * fill_s);
 }
 
@@ -101,6 +102,18 @@ START_TEST(ring_times)
 END_TEST
 
 /*
+ * What a tree over m nodes of g NICs takes at least on V100: V over half of what its g channels
+ * carry, 18.5 GB/s each by Simple over two nodes and 10 over more, 20 by LL128, and by LL 3.8
+ * times less than by Simple.
+ */
+static double tree_least_s(int p, int32_t m, int32_t g, double v)
+{
+	double GBps = p == 1 ? 20 : m == 2 ? 18.5 : 10;
+
+	return 2 * v / (g * GBps / (p == 0 ? 3.8 : 1) * 1e9);
+}
+
+/*
  * Between nodes each edge of either tree carries V/2 each way. Of 2 nodes each has an
  * edge in both; of 3 one node has 2 and 1; of 4 one has 3 and 1; of 5 likewise. Simple has
  * chunks of 512 KiB, or of an eighth of V on the eight channels of these GPUs, which pass
@@ -122,19 +135,19 @@ START_TEST(tree_times)
 			double steps_us = base[p] + 2 * (g - 1) * inside[p] * STEP +
 			                  2 * levels[m] * across[p] * NET_STEP;
 			struct machine *machine = tuned(m, g, 70);
+			double least_s = tree_least_s(p, m, g, v);
+			double wire_s = w * wire_factor[p];
 			struct lowered l;
 
-			if (p < 2) {
-				check_forced(machine, OP_ALL_REDUCE, "tree", p, v,
-				             steps_us, w);
-				continue;
-			}
-			machine->forced = (struct forced){"tree", "simple"};
+			machine->forced = (struct forced){"tree", protocols[p]};
 			l = lowered_all(machine, OP_ALL_REDUCE, v);
 			near(seconds_of(machine, &l),
-			     device.launch_s + steps_us * 1e-6 + w +
-			             2 * (g - 1) * chunk / 20e9,
-			     "tree, simple");
+			     p < 2 ? total_s(m, (int)levels[m], steps_us, wire_s) +
+			                     fmax(0, least_s - wire_s)
+			           : device.launch_s + CALL_S + steps_us * 1e-6 +
+			                     fmax(w, least_s) +
+			                     2 * (g - 1) * chunk / 20e9,
+			     "tree");
 		}
 }
 END_TEST
@@ -156,9 +169,11 @@ START_TEST(chunks_of_trees)
 		double v = row[i].mib * 1048576;
 		double w = fmax(2 * v * 7 / 8 / nvlink.bandwidth_Bps,
 		                v / 8 / nic.bandwidth_Bps);
-		double steps_us = 1.6 + 14 * 4 * STEP + 2 * 14 * NET_STEP;
+		double steps_us = 6 + 1.6 + 14 * 4 * STEP + 2 * 14 * NET_STEP;
 		struct lowered l;
 
+		/* eight NICs, and half of 41.4 GB/s for each */
+		w = fmax(w, v / (8 * 41.4e9 / 2));
 		m->tuning.value[TUNING_NET_CHUNK_BYTES] = row[i].chunk_mib * 1048576;
 		m->tuning.value[TUNING_CHANNEL_BPS] = row[i].channel_GBps * 1e9;
 		m->forced = (struct forced){"tree", "simple"};
@@ -209,7 +224,7 @@ START_TEST(nvls_times)
 
 	/*
 	 * one node: V and the own share of it, each way, with a fill of 0.7 us for each
-	 * device; gathering has no share
+	 * device; gathering is as fast as by rings, which are 1.07 times slower for three
 	 */
 	m->forced.algorithm = "nvls";
 	ck_assert_double_lt(FILL_S, 5 * 0.7e-6);
@@ -217,9 +232,9 @@ START_TEST(nvls_times)
 	near(seconds_of(m, &l),
 	     device.launch_s + 25e-6 * STEP + w + 2 * sqrt(w * 5 * 0.7e-6), "nvls");
 	check_forced(tuned(1, 8, multicast[_i].cc), OP_REDUCE_SCATTER, "nvls", 2, V,
-	             25 * STEP, V / e);
+	             25 * STEP, V * 7 / 8 / nvlink.bandwidth_Bps);
 	check_forced(tuned(1, 3, multicast[_i].cc), OP_ALL_GATHER, "nvls", 2, V,
-	             25 * STEP, V / e);
+	             25 * STEP, 1.07 * V * 2 / 3 / nvlink.bandwidth_Bps);
 	/* two nodes: V over three NICs; four: 2V over two; a turn of each of a node's devices */
 	for (int i = 0; i < 2; i++) {
 		int32_t nodes = i ? 4 : 2, gpus = i ? 2 : 3;
@@ -229,7 +244,8 @@ START_TEST(nvls_times)
 		m->forced.algorithm = "nvls-tree";
 		l = lowered_all(m, OP_ALL_REDUCE, V);
 		near(seconds_of(m, &l),
-		     device.launch_s + (25 * STEP + nodes * 14 * NET_STEP) * 1e-6 + w +
+		     device.launch_s + CALL_S +
+		             (25 * STEP + nodes * 14 * NET_STEP) * 1e-6 + w +
 		             2 * sqrt(w * (NET_FILL_S + gpus * 0.7e-6)),
 		     "nvls-tree");
 	}
@@ -307,6 +323,52 @@ START_TEST(broadcast_times)
 			             base[p] + stretch * ((n - m) * inside[p] * STEP +
 			                                  (m - 1) * across[p] * NET_STEP),
 			             w);
+		}
+}
+END_TEST
+
+/*
+ * Chains of LL in a row take one step each, of 64 KiB and one node a quarter of the others as well;
+ * XLA's calls, and those of more than 256 KiB, have all n - 1. One GPU a node crosses the network
+ * in its one step, with a call's 6 us.
+ */
+START_TEST(chains_in_a_row)
+{
+	static const struct {
+		int32_t nodes, gpus;
+		double bytes;
+		enum launch_mode launch;
+		double steps, crossings; /* that are waited for */
+	} row[] = {
+		{1, 8, 64 * 1024, LAUNCH_PROCESS, 1 + 6 / 4., 0},
+		{1, 8, 256 * 1024, LAUNCH_PROCESS, 7, 0},
+		{2, 8, 64 * 1024, LAUNCH_PROCESS, 1 + 13 / 4., 1 / 4.},
+		{2, 8, 64 * 1024, LAUNCH_SINGLE, 1 + 13 / 4., 1 / 4.},
+		{2, 8, 64 * 1024, LAUNCH_XLA, 14, 1},
+		{3, 1, 64 * 1024, LAUNCH_PROCESS, 0, 1 + 1 / 4.},
+	};
+
+	for (int i = 0; i < COUNT(row); i++)
+		for (int o = 0; o < 2; o++) {
+			int32_t m = row[i].nodes, g = row[i].gpus;
+			struct machine *machine = tuned(m, g, 70);
+			double V = row[i].bytes, w = 2 * V / nvlink.bandwidth_Bps;
+			double step = row[i].launch == LAUNCH_XLA ? 1.3 : 0.6 * STEP;
+			double late_us =
+				row[i].steps * step + row[i].crossings * 2.7 * NET_STEP;
+			double call_s = m > 1 ? fmin(1, row[i].crossings) * CALL_S : 0;
+			struct lowered l;
+
+			machine->launch = row[i].launch;
+			machine->forced = (struct forced){"ring", "ll"};
+			l = lowered_all(machine, o ? OP_REDUCE : OP_BROADCAST, V);
+			if (m > 1)
+				w = fmax(w * (g - 1) / g, 2 * V / g / nic.bandwidth_Bps);
+			near(seconds_of(machine, &l) - l.launch_s,
+			     fmax(1e-6 * late_us + call_s,
+			          2 * (m > 1 ? nic : nvlink).latency_s) +
+			             w + 2 * sqrt(w * (m > 1 ? NET_FILL_S : FILL_S)),
+			     "in a row");
 		}
 }
 END_TEST
@@ -459,6 +521,7 @@ Suite *tests(void)
 	tcase_add_test(c, network_latency);
 	tcase_add_test(c, pat_times);
 	tcase_add_loop_test(c, broadcast_times, 0, COUNT(shapes));
+	tcase_add_test(c, chains_in_a_row);
 	tcase_add_test(c, broadcast_leaves_the_root);
 	tcase_add_loop_test(c, the_cheapest_is_taken, 0, COUNT(shapes));
 	tcase_add_loop_test(c, forced_that_does_not_apply, 0, COUNT(refused));

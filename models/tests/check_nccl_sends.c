@@ -115,13 +115,13 @@ START_TEST(callers_of_sends)
 }
 END_TEST
 
-/* What the first step of Simple takes longer than that of LL, in a node and across. */
+/* What the first step of Simple takes longer than that of LL in a node. */
 #define SIMPLE_S (1e-6 * (8.4 - 6.6 + (3.4 - 0.6) * STEP))
-#define FAR_SIMPLE_S (1e-6 * (8.4 - 6.6 + (14 - 2.7) * NET_STEP))
 
 /*
  * An all-to-all of S: inside S(g-1)/n and the same for each other node (what is for the
- * other rails there), across S(n-g)/n over the share of a NIC; no fill across nodes.
+ * other rails there), across S(n-g)/n over the share of a NIC, and first chunks of 128 KiB or a
+ * message, twice for all but one of those on their way, eight at most.
  */
 START_TEST(all_to_all_times)
 {
@@ -132,10 +132,11 @@ START_TEST(all_to_all_times)
 		struct lowered l;
 		double w = sizes[i] * (g - 1) / n * m / nvlink.bandwidth_Bps, fill_s = 0;
 		double peers_s = (g - 1) * SEND_S + (n - g) * NET_SEND_S;
-		/* Of one node those above 512 KiB take Simple, of several above 16 KiB. */
-		double simple_s = m > 1 && sizes[i] / n > 16384     ? FAR_SIMPLE_S
-		                  : m == 1 && sizes[i] / n > 524288 ? SIMPLE_S
-		                                                    : 0;
+		/* Of one node those above 512 KiB take Simple, of several all. */
+		double simple_s = m > 1                   ? far_s(n - g)
+		                  : sizes[i] / n > 524288 ? SIMPLE_S
+		                                          : 0;
+		double chunk = fmin(1, 131072 / (sizes[i] / n));
 		double route_s = 2 * (m > 1 ? nic.latency_s : nvlink.latency_s);
 
 		machine->tuning.value[TUNING_CHANNEL_BPS] = 0;
@@ -143,6 +144,8 @@ START_TEST(all_to_all_times)
 		if (m == 1)
 			fill_s = 2 * sqrt(w * FILL_S);
 		w = fmax(w, sizes[i] * (n - g) / n / SHARE / nic.bandwidth_Bps);
+		if (m > 1)
+			fill_s = 2 * (fmin(8, n - g) - 1) * chunk * w / (n - g);
 		ck_assert_str_eq(l.algorithm, "sends");
 		ck_assert_str_eq(l.protocol, "simple");
 		near(seconds_of(machine, &l),

@@ -237,11 +237,12 @@ START_TEST(permute_is_a_shift)
 		ck_assert_int_eq(msg->src, g.ids[i]);
 		ck_assert_int_eq(msg->dst, g.ids[(i + 1) % 4]);
 		near(msg->bytes, net ? M / SHARE : M, "bytes");
-		/* of 32 channels, eight for each of four ranks, or what 256 KiB each take */
-		near(t->least_s, net ? 0 : 256 * 1024 / CHANNEL_BPS, "channels");
-		/* on the network a step of Simple, less the route */
+		/* of 32 channels, eight for each of four ranks, or what 256 KiB each take;
+		 * across two of 14 GB/s */
+		near(t->least_s, net ? M / 28e9 : 256 * 1024 / CHANNEL_BPS, "channels");
+		/* on the network a call and a step of Simple, less the route */
 		near(t->delay_s,
-		     net ? 1.8e-6 + 11.3e-6 * NET_STEP + NET_SEND_S - 2 * nic.latency_s
+		     net ? far_s(1) + NET_SEND_S - 2 * nic.latency_s
 		         : 2 * sqrt(w * FILL_S),
 		     "delay");
 	}
@@ -249,8 +250,7 @@ START_TEST(permute_is_a_shift)
 	m->tuning.value[TUNING_SEND_S] = 7e-6;
 	m->tuning.value[TUNING_NET_SEND_S] = 9e-6;
 	ck_assert(lower_collective(&l, arena, m, OP_PERMUTE, g, M, &why));
-	near(l.schedule.task[0].delay_s,
-	     1.8e-6 + 11.3e-6 * NET_STEP + 9e-6 - 2 * nic.latency_s, "network");
+	near(l.schedule.task[0].delay_s, far_s(1) + 9e-6 - 2 * nic.latency_s, "network");
 	near(l.schedule.task[1].delay_s,
 	     7e-6 - 2 * nvlink.latency_s + 2 * sqrt(w * FILL_S), "inside");
 	text_free(&why);

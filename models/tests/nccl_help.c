@@ -2,8 +2,16 @@
 
 #include <check.h>
 
+#include <math.h>
+
 const double STEP = 0.8, NET_STEP = 1.3, FILL_S = 3e-6, NET_FILL_S = 11e-6,
 	     SEND_S = 0.6e-6, NET_SEND_S = 2.1e-6, SHARE = 0.75, CHANNEL_BPS = 21e9;
+const double CALL_S = 6e-6;
+
+double far_s(int32_t peers)
+{
+	return CALL_S + fmax(1, peers / 8.) * (1.8e-6 + 11.3e-6 * NET_STEP);
+}
 
 const int cube_mesh[64] = {0, 2, 1, 1, 2, 0, 0, 0, 2, 0, 1, 2, 0, 1, 0, 0,
                            1, 1, 0, 2, 0, 0, 2, 0, 1, 2, 2, 0, 0, 0, 0, 1,

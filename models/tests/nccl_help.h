@@ -12,6 +12,15 @@
 extern const double STEP, NET_STEP, FILL_S, NET_FILL_S, SEND_S, NET_SEND_S, SHARE,
 	CHANNEL_BPS;
 
+/* What a call across nodes takes beside all else, seconds. */
+extern const double CALL_S;
+
+/*
+ * What sends to so many peers on other nodes take beside the cost of each: a call's, and for each
+ * eight peers 1.8 us and 11.3 us times the step, as Simple has more than LL.
+ */
+double far_s(int32_t peers);
+
 /* cluster() with profile "nccl" on all fabrics and these constants. */
 struct machine *tuned(int32_t nodes, int32_t gpus, int cc);
 

@@ -31,7 +31,7 @@ shardsim automap scenarios/programs/mlp-sharded.mlir --search none --platform dg
 shardsim automap scenarios/models/mixtral-8x7b.yaml --mesh batch=8,expert=8 --batch 64 --seq 4096 \
 	--platform dgx-h100:8 --start expert:expert --start data:batch --start data:expert \
 	--start zero3:batch --start zero3:expert | sed -n '2,11p;$p'
-# Of a number of devices no mesh of two axes, its devices in order, is better than what is found.
+# Of a number of devices no mesh of two axes, its devices in order, is better by 2 % than what is found.
 step_s() {
 	shardsim automap scenarios/models/gpt-24.yaml --platform dgx-a100:4 --format json "$@" |
 		sed -n 's/.*"step_s": \([0-9.e-]*\).*/\1/p' | head -n 1
@@ -39,7 +39,7 @@ step_s() {
 found=$(step_s --device-count 32)
 for batch in 32 16 8 4 2 1; do
 	step_s --mesh "batch=$batch,model=$((32 / batch))"
-done | awk -v found="$found" '$1 < found * .999 { worse++ } END { print NR " meshes, better than found: " worse + 0 }'
+done | awk -v found="$found" '$1 < found * .98 { worse++ } END { print NR " meshes, better than found: " worse + 0 }'
 # Axes that cut nothing, or something else than they are named for.
 shardsim automap scenarios/models/gpt-24.yaml --device-count 7 --platform dgx-a100:1 2>&1 | sed -n '/step/p;/  memory/p;/nothing is cut/p'
 for axis in expert stage; do

@@ -179,7 +179,7 @@ END_TEST
 START_TEST(what_does_not_matter)
 {
 	static const char *const figures[] = {"nvlink.bandwidth", "launch_s",
-	                                      "net_step", NULL};
+	                                      "net_fill_s", NULL};
 	struct validation *v = open_csv(
 		HEADER "a,S,1,4,all-reduce,64,17,\nb,S,2,8,all-to-all,64,25,\n");
 	struct family_fit f;
@@ -192,7 +192,7 @@ START_TEST(what_does_not_matter)
 	ck_assert_int_eq(f.nfigures, 1);
 	ck_assert_str_eq(f.figure[0].figure, "launch_s");
 	ck_assert_double_eq(m->link[0].bandwidth_Bps, 100e9);
-	ck_assert_double_eq(m->tuning.value[TUNING_NET_STEP], 1);
+	ck_assert_double_eq(m->tuning.value[TUNING_NET_FILL_S], 0);
 	validation_close(v);
 }
 END_TEST

@@ -366,8 +366,9 @@ START_TEST(published_timings)
 			              "%s:%u: %s is mapped to "
 			              "nothing",
 			              files[f], r->at.line, r->set);
-			while (f == held_out && named && named[length] != ',' &&
-			       named[length] != ')')
+			while (f == held_out && named &&
+			       ((named[length] != ',' && named[length] != ')') ||
+			        (named[-1] != ' ' && named[-1] != '(')))
 				named = strstr(named + 1, r->set);
 			ck_assert_msg(f < held_out || !named, "%s is not held out",
 			              r->set);

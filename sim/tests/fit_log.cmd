@@ -1,7 +1,7 @@
 # Logs of nccl-tests as the program predicts them, of two machines: one with network cards
-# of half the speed, which links of 261 GB/s inside nodes would explain as well; and one
+# of half the speed, which links of 249 GB/s inside nodes would explain as well; and one
 # whose sizes below 1 MiB take eight times as long, to which a fit of the bandwidth alone
-# bends the larger ones. Half the network of two nodes of A100 and links of 169 GB/s inside
+# bends the larger ones. Half the network of two nodes of A100 and links of 150 GB/s inside
 # them are told apart by no all-reduce, whatever the noise; that the log names GPUs of
 # another generation than the platform's is said.
 log() {
