@@ -86,6 +86,9 @@ bool nccl_paired(const struct nccl_group *g);
  */
 bool nccl_few_rings(const struct nccl_group *g);
 
+/* Returns the same of any `n` devices of one node that a fabric joins; false without one (< 0). */
+bool nccl_few_devices(const struct machine *m, int fabric, int32_t n);
+
 /* Returns the bandwidth of the slowest link between neighbours of a ring inside a node. */
 double nccl_slowest_Bps(const struct nccl_group *g);
 

@@ -168,13 +168,19 @@ bool nccl_paired(const struct nccl_group *g)
 	return true;
 }
 
+bool nccl_few_devices(const struct machine *m, int fabric, int32_t n)
+{
+	return fabric >= 0 && n > 4 && n < 8 &&
+	       m->fabric[fabric].geometry != GEOMETRY_SWITCH &&
+	       !strcmp(m->fabric[fabric].profile, "rccl");
+}
+
 bool nccl_few_rings(const struct nccl_group *g)
 {
-	const struct machine *m = g->machine;
-	int f = g->nodes == 1 && g->n > 1 ? machine_fabric(m, g->ids[0], g->ids[1]) : -1;
+	bool inside = g->nodes == 1 && g->n > 1;
+	int f = inside ? machine_fabric(g->machine, g->ids[0], g->ids[1]) : -1;
 
-	return f >= 0 && g->n > 4 && g->n < 8 && !nccl_switch(g, false) &&
-	       !strcmp(m->fabric[f].profile, "rccl");
+	return nccl_few_devices(g->machine, f, g->n);
 }
 
 double nccl_slowest_Bps(const struct nccl_group *g)

@@ -1,7 +1,6 @@
 #include "collective/nccl.h"
 
 #include <math.h>
-#include <string.h>
 
 /* That the library has for sends between devices of a node. */
 enum { CHANNELS = 32 };
@@ -278,16 +277,15 @@ double nccl_channels_s(const struct machine *m, int32_t ranks, int32_t peers,
 }
 
 /*
- * Returns the bandwidth of a link where one peer after another has the few channels that AMD's
- * library has among so many devices of a node (nccl_few_rings()), else 0.
+ * Returns the bandwidth of a link where one peer after another has the channels of few rings
+ * (nccl_few_devices()), else 0.
  */
 static double few_Bps(const struct machine *m, int32_t ranks)
 {
 	int32_t links[ROUTE_LINKS_MAX];
-	int f = ranks > 4 && ranks < 8 ? machine_fabric(m, 0, 1) : -1;
+	int f = ranks > 1 ? machine_fabric(m, 0, 1) : -1;
 
-	if (f < 0 || m->fabric[f].geometry == GEOMETRY_SWITCH ||
-	    strcmp(m->fabric[f].profile, "rccl") != 0 ||
+	if (!nccl_few_devices(m, f, ranks) ||
 	    machine_route(m, f, 0, 1, links, ROUTE_LINKS_MAX) < 1)
 		return 0;
 	return m->link[links[0]].bandwidth_Bps;

@@ -1,9 +1,10 @@
 # Logs of nccl-tests as the program predicts them, of two machines: one with network cards
 # of half the speed, which links of 249 GB/s inside nodes would explain as well; and one
 # whose sizes below 1 MiB take eight times as long, to which a fit of the bandwidth alone
-# bends the larger ones. Half the network of two nodes of A100 and links of 150 GB/s inside
-# them are told apart by no all-reduce, whatever the noise; that the log names GPUs of
-# another generation than the platform's is said.
+# bends the larger ones. Two nodes of A100 with half their network run trees, which carry no
+# more on faster NICs up to 22 GB/s: no all-reduce tells those from half the network, or from
+# links of 150 GB/s inside nodes, whatever the noise; that the log names GPUs of another
+# generation than the platform's is said.
 log() {
 	echo "# Collective test starting: all_reduce_perf"
 	echo "# nThread 1 nGpus 1 graph: 0"
