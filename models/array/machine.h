@@ -107,7 +107,7 @@ enum launch_mode {
 	LAUNCH_SINGLE,  /* one process launches on all devices, one after another */
 	LAUNCH_GRAPH,   /* captured in a graph */
 	LAUNCH_XLA,     /* programs that XLA compiled */
-	LAUNCH_EAGER,   /* torch.distributed, operation by operation */
+	LAUNCH_EAGER,   /* torch.distributed, which waits for each call */
 	LAUNCH_MPI,     /* MPI on buffers of devices, call by call */
 	LAUNCH_MODES
 };

@@ -21,7 +21,9 @@ static const char *const names[TUNINGS] = {
 	[TUNING_NET_RENDEZVOUS_S] = "net_rendezvous_s",
 	[TUNING_NET_CHUNK_BYTES] = "net_chunk_bytes",
 	[TUNING_NET_SIMPLE] = "net_simple",
+	[TUNING_NET_LL128] = "net_ll128",
 	[TUNING_NET_SEND_SHARE] = "net_send_share",
+	[TUNING_NET_SEND_CHANNELS] = "net_send_channels",
 	[TUNING_CHANNEL_BPS] = "channel_Bps",
 	[TUNING_GRAPH_CHANNELS] = "graph_channels",
 	[TUNING_GRAPH_BPS] = "graph_Bps",
@@ -57,6 +59,7 @@ const struct tuning tuning_default = {
 	.value = {[TUNING_STEP] = 1,
                   [TUNING_NET_STEP] = 1,
                   [TUNING_NET_CHUNK_BYTES] = 512 * 1024,
+                  [TUNING_NET_LL128] = 1,
                   [TUNING_NET_SEND_SHARE] = 1,
                   [TUNING_MATMUL_SHARE] = 1,
                   [TUNING_F32_SHARE] = 1,
@@ -121,7 +124,8 @@ static enum status read_one(struct tuning *out, bool *given, struct scan *s,
 		return scan_fail_at(s, word, E_RANGE,
 		                    "%s is out of range, expected above 0, at most 1",
 		                    names[key]);
-	if ((key == TUNING_SCHEDULED || key == TUNING_NET_SIMPLE) && x != 0 && x != 1)
+	if ((key == TUNING_SCHEDULED || key == TUNING_NET_SIMPLE || key == TUNING_NET_LL128) &&
+	    x != 0 && x != 1)
 		return scan_fail_at(s, word, E_RANGE, "%s is a switch, expected 0 or 1",
 		                    names[key]);
 	if (ends_in(key, "_channels") && (x > 64 || x != floor(x)))

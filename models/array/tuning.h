@@ -24,7 +24,10 @@ enum tuning_key {
 	TUNING_NET_RENDEZVOUS_S, /* each crossing of a network by a message too large to be eager */
 	TUNING_NET_CHUNK_BYTES, /* what a channel passes on at once with Simple (nccl_tree.c) */
 	TUNING_NET_SIMPLE,     /* 1: over several nodes there is Simple alone */
+	TUNING_NET_LL128,      /* 0: over several nodes there is no LL128 */
 	TUNING_NET_SEND_SHARE, /* of the NIC's bandwidth, what plain sends reach */
+	/* Of a send to one peer across, for NVIDIA; 0: as many as its NIC fills, as NCCL since 2.29. */
+	TUNING_NET_SEND_CHANNELS,
 	TUNING_CHANNEL_BPS,    /* one channel of a send or a tree; 0: no limit */
 	/*
 	 * What NCCL's search finds on the machine, by which its own model ranks: channels and

@@ -162,6 +162,11 @@ struct nccl_algorithm {
 	 */
 	double (*steps_s)(const struct nccl_group *g, enum op op, enum protocol p);
 	/*
+	 * Returns whether its devices are free for the caller's next call while a part of them is
+	 * still at this one. NULL: they never are.
+	 */
+	bool (*overlaps)(const struct nccl_group *g, enum op op);
+	/*
 	 * Returns what of these passes while a device is free for the next call, where the caller
 	 * does not wait; the library knows nothing of it when it chooses. NULL: nothing.
 	 */
@@ -471,6 +476,7 @@ struct nccl_data {
 	double net_call_us; /* of a call across a network, until the host's proxies see it; measured */
 	/* Of sends across a network: a channel, their channels, a chunk, sends at once. */
 	double net_channel_Bps;
+	double old_channel_Bps[NCCL_GENERATIONS]; /* before 2.29 (net_send_channels), measured */
 	int send_channels[NCCL_GENERATIONS];
 	double net_chunk_bytes;
 	int batch;

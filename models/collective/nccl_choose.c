@@ -38,8 +38,12 @@ struct candidate {
 /* Returns whether the network lets the protocol run: the group is of one node, or it does. */
 static bool net_allows(const struct job *j, const struct nccl_group *g, enum protocol p)
 {
-	return p == PROTOCOL_SIMPLE || g->nodes == 1 ||
-	       j->machine->tuning.value[TUNING_NET_SIMPLE] == 0;
+	const double *tuning = j->machine->tuning.value;
+
+	if (p == PROTOCOL_SIMPLE || g->nodes == 1)
+		return true;
+	return tuning[TUNING_NET_SIMPLE] == 0 &&
+	       (p != PROTOCOL_LL128 || tuning[TUNING_NET_LL128] != 0);
 }
 
 static bool all_groups_apply(const struct job *j, const struct nccl_algorithm *a,
@@ -153,13 +157,24 @@ static bool messages_laid(struct candidate *c, const struct job *j, double *wire
 	                      j->bytes, share);
 }
 
+/* Returns whether a ring over nodes runs, in which every device passes parts on. */
+static bool far_ring(const struct candidate *c, const struct job *j,
+                     const struct nccl_group *g)
+{
+	return c->algorithm->kind == NCCL_RING && g->nodes > 1 &&
+	       (j->op == OP_ALL_REDUCE || j->op == OP_ALL_GATHER ||
+	        j->op == OP_REDUCE_SCATTER);
+}
+
 /*
  * A tree's pipeline has as many hops over the network as it has levels. Sends to many peers
- * fill each other's gaps on a network. A switch that reduces for
- * all works on a chunk of each device in turn, before and after a network as well.
+ * fill each other's gaps on a network. A switch that reduces for all works on a chunk of each device
+ * in turn, before and after a network as well. A ring between nodes whose messages wait for
+ * their receivers waits for nothing else, which the library does not know when it chooses
+ * (`chooses`): on Polaris large gathers and all-reduces take what wires and steps do.
  */
 static double fill_s(const struct candidate *c, const struct job *j,
-                     const struct nccl_group *g)
+                     const struct nccl_group *g, bool chooses)
 {
 	const double *tuning = j->machine->tuning.value;
 	double turns_s = 1e-6 * nccl_data.nvls_fill_us * g->per_node;
@@ -170,26 +185,22 @@ static double fill_s(const struct candidate *c, const struct job *j,
 		return fmax(tuning[TUNING_FILL_S], turns_s);
 	if (g->nodes == 1)
 		return tuning[TUNING_FILL_S];
+	if (!chooses && far_ring(c, j, g) && tuning[TUNING_NET_RENDEZVOUS_S] > 0)
+		return 0;
 	if (c->algorithm->kind == NCCL_TREE)
 		return nccl_log2(g->nodes) * tuning[TUNING_NET_FILL_S];
 	return j->op == OP_ALL_TO_ALL ? 0 : tuning[TUNING_NET_FILL_S];
 }
 
 /*
- * Returns how much of the steps of a ring over nodes passes while its wires are busy. A step
- * with Simple has two slices (collectives.h of the library): one is on the wires while the
- * other is on its way.
+ * Returns how much of the steps of a ring over nodes passes while its wires, or the network's
+ * software, are busy. A step with Simple has two slices (collectives.h of the library): one is
+ * on the wires while the other is on its way.
  */
 static double hidden_s(const struct candidate *c, const struct job *j,
-                       const struct nccl_group *g, double wire_s)
+                       const struct nccl_group *g, double busy_s)
 {
-	bool sliced = j->op == OP_ALL_REDUCE || j->op == OP_ALL_GATHER ||
-	              j->op == OP_REDUCE_SCATTER;
-
-	return sliced && g->nodes > 1 && c->algorithm->kind == NCCL_RING &&
-	                       c->protocol == PROTOCOL_SIMPLE
-	               ? wire_s / 2
-	               : 0;
+	return far_ring(c, j, g) && c->protocol == PROTOCOL_SIMPLE ? busy_s / 2 : 0;
 }
 
 /* Returns the seconds that the wires of group i take at least. */
@@ -200,10 +211,35 @@ static double least_s(const struct candidate *c, const struct job *j, int32_t i)
 	                             : 0;
 }
 
+/* Returns the seconds that the network's software takes at least for group i. */
+static double meet_s(const struct candidate *c, const struct job *j, int32_t i)
+{
+	return c->algorithm->meet_s
+	               ? c->algorithm->meet_s(&j->group[i], j->op, c->protocol, j->bytes)
+	               : 0;
+}
+
+/*
+ * Returns the seconds that its pipeline takes beside the wires: the fill, and as much for what each
+ * chunk of the best size costs. Where calls overlap the fill passes during the call before. So
+ * it is for broadcasts and reduces on one node of B200 (aicr-b200-1n-*) and H800
+ * (nf5688m7-h800-1n-bcast), but not on those of A100 and V100 (superbench-a100-1n, dgx2-*), of
+ * libraries of 2021 and 2019; over several nodes no timings tell.
+ */
+static double pipeline_s(const struct candidate *c, const struct job *j,
+                         const struct nccl_group *g, double wire_s, bool in_a_row)
+{
+	bool filled = in_a_row && g->nodes == 1 && c->algorithm->overlaps &&
+	              c->algorithm->overlaps(g, j->op) &&
+	              nccl_generation(j->machine->tuning.value[TUNING_CC]) >= 2;
+
+	return (filled ? 1 : 2) * sqrt(wire_s * fill_s(c, j, g, !in_a_row));
+}
+
 /*
  * Returns the seconds of group i before its bytes are out of the pipeline, beside w; if `in_a_row`,
- * less what passes while the devices are free for the next call. What slows a ring slows each of
- * its chunks.
+ * as they are, less what passes while the devices are free for the next call, else as the library
+ * reckons with when it chooses. What slows a ring slows each of its chunks.
  */
 static double delay_s(const struct candidate *c, const struct job *j, int32_t i,
                       bool in_a_row)
@@ -220,19 +256,12 @@ static double delay_s(const struct candidate *c, const struct job *j, int32_t i,
 		steps_s += 1e-6 * nccl_data.net_call_us;
 	if (in_a_row && c->algorithm->saved_s)
 		steps_s -= c->algorithm->saved_s(g, j->op, c->protocol, j->bytes);
-	steps_s -= hidden_s(c, j, g, wire_s);
+	steps_s -= hidden_s(c, j, g,
+	                    in_a_row ? fmax(wire_s, meet_s(c, j, i)) : wire_s);
 	if (c->algorithm->chunks_s)
 		chunks_s = c->algorithm->chunks_s(g, c->protocol, j->bytes, wire_s);
 	return fmax(0, steps_s - c->route_s[i]) +
-	       (chunks_s < 0 ? 2 * sqrt(wire_s * fill_s(c, j, g)) : chunks_s);
-}
-
-/* Returns the seconds that the network's software takes at least for group i. */
-static double meet_s(const struct candidate *c, const struct job *j, int32_t i)
-{
-	return c->algorithm->meet_s
-	               ? c->algorithm->meet_s(&j->group[i], j->op, c->protocol, j->bytes)
-	               : 0;
+	       (chunks_s < 0 ? pipeline_s(c, j, g, wire_s, in_a_row) : chunks_s);
 }
 
 static void rank_candidate(struct candidate *c, const struct job *j)

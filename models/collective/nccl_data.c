@@ -7,8 +7,12 @@
  * A100, H100, H200 or B200 of each of two nodes fit with the library's steps between nodes if a
  * call takes 6 more.
  * net_channel_Bps: NCCL_P2P_PER_CHANNEL_NET_BW of 2.29; measured are 13.1 of two and 14.6 of one
- * (use3a-b200-sr1). send_channels: as logs print them for A100 (github.com/aws/aws-ofi-nccl/
- * issues/65) and H100 (eks-cuda-efa-p5-2n), and as use3a-b200-sr1 shows for B200.
+ * (use3a-b200-sr1), and 13.1 of two on H100 (xxrjun-c01-10n4g-sr). old_channel_Bps: of the two of
+ * libraries before 2.29 on H100 and B200 (xxrjun-c00-2n8g-*-sr, vultr-b200-2n-sr-v2); on older
+ * ones as since. send_channels: as
+ * logs print them for A100 (github.com/aws/aws-ofi-nccl/issues/65), and as use3a-b200-sr1 shows
+ * for B200 and xxrjun-c01-10n4g-sr for H100, where 40 devices still have two for a peer, so at
+ * least 20 in all (a log of H100 on EFA prints 16, eks-cuda-efa-p5-2n).
  * net_chunk_bytes, batch: NCCL_P2P_NET_CHUNKSIZE, NCCL_MAX_DEV_WORK_P2P_PER_BATCH.
  * few_rings_Bps: four channels of AMD's library, each at 12.5 GB/s. That is a bound: eight do
  * not fill the network of a node of MI300A (github.com/ROCm/rccl/pull/1366), which is four NICs
@@ -52,7 +56,8 @@ const struct nccl_data nccl_data = {
 	.few_rings_Bps = 50e9,
 	.net_call_us = 6,
 	.net_channel_Bps = 14e9,
-	.send_channels = {8, 8, 16, 32},
+	.old_channel_Bps = {14e9, 14e9, 14.5e9, 17.9e9},
+	.send_channels = {8, 8, 32, 32},
 	.net_chunk_bytes = 128 * 1024,
 	.batch = 8,
 	.pair_wires = 1.33,
@@ -82,9 +87,11 @@ const struct nccl_data nccl_data = {
  * more, and on azure-A100 by 0.4: 0.05 to 0.3 us a device. On MI300X, MI350X and H200 it is 0.05
  * to 0.1, so 0.1 stands for all. A broadcast and an all-gather take as much more as the
  * all-reduce, though they have half the steps and bytes, so it is the host's.
- * `eager`: an all-reduce of 128 bytes on 8 H100 takes 19.2 us from torch.distributed, in a
- * row (github.com/ByteDance-Seed/Triton-distributed/issues/57), and 15.1 us in nccl-tests; one
- * that the host waits for takes more, of which nothing is published here.
+ * `eager`: all-reduces of 32 to 512 KiB on 4 H100 take 41 us each from torch.distributed behind
+ * a barrier (lambda-h100-4g-1n-ar-torch), where calls in a row take 10 to 17 us on 4 devices of
+ * such a node by this model. In a row, which is not `eager`, torch.distributed adds 4 us: an
+ * all-reduce of 128 bytes on 8 H100 takes 19.2 us (github.com/ByteDance-Seed/
+ * Triton-distributed/issues/57), and 15.1 us in nccl-tests.
  * `mpi`: a call returns when its collective is done, so nothing overlaps. By UCC, which runs
  * collectives of Open MPI on buffers of devices, a broadcast of 1 to 8 bytes between two GPUs
  * of one host takes 38 us (github.com/openucx/ucc/pull/1093), and 9 us by this model on two
@@ -118,8 +125,8 @@ const struct nccl_caller nccl_callers[LAUNCH_MODES] = {
                         .reduce_wires = 1.14,
                         .timed = timed_xla},
 	[LAUNCH_EAGER] = {.name = "eager",
-                          .help = "torch.distributed, operation by operation",
-                          .call_s = 4.1e-6,
+                          .help = "torch.distributed, which waits for each call",
+                          .call_s = 30e-6,
                           .timed = timed_eager},
 	[LAUNCH_MPI] = {.name = "mpi",
                         .help = "MPI on buffers of devices, call by call",

@@ -14,7 +14,9 @@
  *   least   m = 1: slowness() times what v takes on a switch; v at few_rings_Bps where the
  *           rings are few (nccl_few_rings)
  *   cost    base - base(LL) + (steps inside) step l_i + (steps across) net_step l_n
- *           + w + 2 sqrt(w fill), with l_i, l_n by protocol; for m > 1
+ *           + w + 2 sqrt(w fill), with l_i, l_n by protocol (from Hopper on sqrt(w fill) for a
+ *           chain called in a row on one node, and no fill but for chains over nodes
+ *           where net_rendezvous_s is given: nccl_choose.c); for m > 1
  *           step l_i is net_post_s (Simple: three times that) or more, for every step
  *           waits for a message that is posted to a NIC; and the steps of Simple over
  *           several nodes 1.4 or 1.9 times as long (nccl_far_ring), of which those of an
@@ -86,6 +88,11 @@ static void nccl_ring_messages(struct schedule *out, const struct nccl_group *g,
 	}
 }
 
+static bool nccl_ring_overlaps(const struct nccl_group *g, enum op op)
+{
+	return chain(op) && nccl_callers[g->machine->launch].in_a_row;
+}
+
 /* Returns how many steps of the longest way cross between nodes. */
 static double crossings(const struct nccl_group *g, enum op op)
 {
@@ -116,28 +123,50 @@ static double nccl_ring_steps_s(const struct nccl_group *g, enum op op, enum pro
  * What fits the buffers of LL is passed on whole: in a loop each call of a chain takes a launch and
  * the step to its neighbour, and a call's share if that is on another node, on 128 devices of 16
  * nodes as on 8 of one (abci-a100-bcast: 7.5 us). Larger arrays wait for room more and more; from
- * 256 KiB on those logs and vp-h100-4n-* have all the steps.
+ * 256 KiB on those logs and vp-h100-4n-* have all the steps. Where one process launches a node's
+ * devices one after another, a device begins later than the one before by as much as that
+ * takes, and waits for it so much less, whatever the size: broadcasts of 1 and 4 MiB over 8 of B200
+ * take 33 and 37 us, which is what their launches take (aicr-b200-1n-bcast). The library knows
+ * nothing of that when it chooses, so a time may fall where it changes the protocol.
  */
 static double nccl_ring_saved_s(const struct nccl_group *g, enum op op, enum protocol p,
                                 double bytes)
 {
+	const struct machine *m = g->machine;
 	double room = fmax(0, 1 - bytes / (256 * 1024.));
 	bool inside = g->per_node > 1;
 	double step_us, call_us = inside && g->nodes > 1 ? nccl_data.net_call_us : 0;
+	double ll_s = 0, later_s = 0;
 
-	if (!chain(op) || p != PROTOCOL_LL || !nccl_callers[g->machine->launch].in_a_row)
+	if (!nccl_ring_overlaps(g, op))
 		return 0;
 	step_us = inside ? nccl_inside_us(g, NCCL_RING, p)
 	                 : nccl_across_us(g, NCCL_RING, p);
-	return room * (nccl_ring_steps_s(g, op, p) + 1e-6 * (call_us - step_us));
+	if (p == PROTOCOL_LL)
+		ll_s = room * (nccl_ring_steps_s(g, op, p) + 1e-6 * (call_us - step_us));
+	if (m->launch == LAUNCH_SINGLE && g->nodes == 1)
+		later_s = (g->n - 2) *
+		          fmin(1e-6 * step_us, m->tuning.value[TUNING_LAUNCH_EACH_S]);
+	return fmax(ll_s, later_s);
 }
 
-/* A step passes a part of the array on; a pipelined chain has no such steps. */
+/*
+ * A step passes a part of the array on, with Simple in two slices of each channel where they are
+ * 32 KiB or longer (collectives.h, prims_simple.h of the library); a pipelined chain has no such steps. On
+ * Polaris a crossing of such gathers takes twice what one of smaller parts does, over 2
+ * and 8 nodes alike (polaris-software-all_gather-*: 120 us up to 128 KiB, 205 to 245 from 256).
+ */
 static double nccl_ring_meet_s(const struct nccl_group *g, enum op op, enum protocol p,
                                double bytes)
 {
-	(void)p;
-	return chain(op) ? 0 : nccl_rendezvous_s(g, crossings(g, op), bytes / g->n);
+	double part = bytes / g->n, slices = 1;
+
+	if (chain(op))
+		return 0;
+	if (g->nodes > 1 && p == PROTOCOL_SIMPLE &&
+	    part / nccl_net_channels(g) >= 64 * 1024)
+		slices = 2;
+	return nccl_rendezvous_s(g, slices * crossings(g, op), part);
 }
 
 /*
@@ -179,6 +208,7 @@ const struct nccl_algorithm nccl_ring = {
 	.applies = nccl_ring_applies,
 	.messages = nccl_ring_messages,
 	.steps_s = nccl_ring_steps_s,
+	.overlaps = nccl_ring_overlaps,
 	.saved_s = nccl_ring_saved_s,
 	.least_s = nccl_ring_least_s,
 	.meet_s = nccl_ring_meet_s,

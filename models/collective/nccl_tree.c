@@ -12,7 +12,9 @@
  *           fill = floor(log2 m) net_fill_s; with Simple 2(g-1) c/b for the last term, in chunks of
  *           c = min(V/C, net_chunk_bytes) on C channels, where b is one link's or, if
  *           that is less, one channel's (channel_Bps)
- *   least   2V over what the library's model lets the channels of a tree carry
+ *   least   2V over what the library's model lets the channels of a tree carry, L; where
+ *           net_rendezvous_s is given 2 floor(log2 m) of it, with Simple + L and, for each
+ *           level after the first, L C c/V
  *   need    V on every device
  * Source: NCCL, src/graph/trees.cc, src/enqueue.cc (models/README.md, "Collectives").
  */
@@ -71,14 +73,33 @@ static double tree_least_s(const struct nccl_group *g, enum op op, enum protocol
 	return bytes / (1e9 * GBps * nccl_tree_channels(g) / 2);
 }
 
-/* What goes over an edge and rail; LL cuts it into parts of less than 16 KiB. */
+/* Returns the bytes of a chunk of Simple, of which each channel passes one on at a time. */
+static double chunk_bytes(const struct nccl_group *g, double bytes)
+{
+	return fmin(bytes / nccl_net_channels(g),
+	            g->machine->tuning.value[TUNING_NET_CHUNK_BYTES]);
+}
+
+/*
+ * What goes over an edge and rail; LL cuts it into parts of less than 16 KiB. With Simple the
+ * first chunk meets its receiver at each level, and only then are the wires busy; it is passed on
+ * as a whole, so each level after the first adds its way there and back: over 256 nodes of
+ * Polaris, of eight levels, 32 and 64 MiB take 2.2 and 2.6 ms more than the wires
+ * (polaris-2_21-n256-all_reduce).
+ */
 static double tree_meet_s(const struct nccl_group *g, enum op op, enum protocol p,
                           double bytes)
 {
-	(void)op;
-	return p == PROTOCOL_LL ? 0
-	                        : nccl_rendezvous_s(g, 2 * nccl_log2(g->nodes),
-	                                            bytes / 2 / g->per_node);
+	int levels = nccl_log2(g->nodes);
+	double meet_s = nccl_rendezvous_s(g, 2 * levels, bytes / 2 / g->per_node), busy_s;
+
+	if (p == PROTOCOL_LL || meet_s == 0)
+		return 0;
+	if (p != PROTOCOL_SIMPLE)
+		return meet_s;
+	busy_s = tree_least_s(g, op, p, bytes);
+	return meet_s + busy_s + (levels - 1) * busy_s * chunk_bytes(g, bytes) *
+	                                 nccl_net_channels(g) / bytes;
 }
 
 /*
@@ -91,8 +112,6 @@ static double tree_chunks_s(const struct nccl_group *g, enum protocol p, double 
                             double wire_s)
 {
 	const double *tuning = g->machine->tuning.value;
-	double chunk =
-		fmin(bytes / nccl_net_channels(g), tuning[TUNING_NET_CHUNK_BYTES]);
 	double link_Bps =
 		1e9 * nccl_data.nvlink_GBps[nccl_generation(tuning[TUNING_CC])];
 
@@ -101,7 +120,7 @@ static double tree_chunks_s(const struct nccl_group *g, enum protocol p, double 
 		return -1;
 	if (tuning[TUNING_CHANNEL_BPS] > 0)
 		link_Bps = fmin(link_Bps, tuning[TUNING_CHANNEL_BPS]);
-	return 2 * (g->per_node - 1) * chunk / link_Bps;
+	return 2 * (g->per_node - 1) * chunk_bytes(g, bytes) / link_Bps;
 }
 
 const struct nccl_algorithm nccl_tree = {

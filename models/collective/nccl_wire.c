@@ -243,23 +243,30 @@ double nccl_sends_chunks_s(const struct machine *m, int32_t peers, double bytes,
 /*
  * Returns the seconds that the largest message across a network needs at least. It has channels for
  * what a NIC carries, two or more, which are halved as long as channels times ranks exceed four
- * times the channels of all sends (send_channels). AMD's library has two; nothing is known of how
- * it halves them.
+ * times the channels of all sends (send_channels). Before 2.29 there are net_send_channels, two
+ * unless an environment says more, halved by the channels that collectives have. AMD's library has
+ * two; nothing is known of how it halves them.
  */
 static double far_channels_s(const struct machine *m, const struct nccl_sends *sends,
                              double wire_s)
 {
 	const double *tuning = m->tuning.value;
-	double bytes = sends->most_across_bytes, Bps = nccl_data.net_channel_Bps;
+	const struct nccl_data *d = &nccl_data;
+	bool nvidia = tuning[TUNING_CC] > 0;
+	bool old = nvidia && tuning[TUNING_NET_SEND_CHANNELS] > 0;
 	int row = nccl_generation(tuning[TUNING_CC]), channels = 2;
+	int most = old ? d->channels_across[row] : d->send_channels[row];
+	double Bps = old ? d->old_channel_Bps[row] : d->net_channel_Bps;
+	double bytes = sends->most_across_bytes;
 
 	if (bytes == 0 || sends->across == 0)
 		return 0;
-	if (tuning[TUNING_CC] > 0 && wire_s > 0)
+	if (old)
+		channels = (int)fmin(CHANNELS, tuning[TUNING_NET_SEND_CHANNELS]);
+	else if (nvidia && wire_s > 0)
 		channels = (int)fmin(
 			CHANNELS, fmax(2, ceil(bytes * sends->across / wire_s / Bps)));
-	while (tuning[TUNING_CC] > 0 && channels > 1 &&
-	       (int64_t)channels * sends->ranks > 4 * nccl_data.send_channels[row])
+	while (nvidia && channels > 1 && (int64_t)channels * sends->ranks > 4 * most)
 		channels /= 2;
 	return bytes / Bps / channels;
 }

@@ -57,7 +57,8 @@ static const double sizes[] = {9, 48 * 1024 + 1, 1e9};
 /*
  * A part passes n - 1 of the n edges of a ring, so all m between nodes of several devices.
  * Over several nodes a step inside lasts as long as a post to a NIC, three of them with
- * Simple, or longer; steps of Simple are 1.9 times as long on GPUs as old as these, but half of what the wires take of them passes meanwhile.
+ * Simple, or longer; steps of Simple are 1.9 times as long on GPUs as old as these, but half of what
+ * the wires take of them passes meanwhile.
  */
 START_TEST(ring_times)
 {
@@ -186,7 +187,7 @@ START_TEST(chunks_of_trees)
 }
 END_TEST
 
-/* A network may have Simple alone, which nodes alone do not care for. */
+/* A network may have Simple alone, or no LL128, which nodes alone do not care for. */
 START_TEST(simple_alone)
 {
 	struct text why = {0};
@@ -203,7 +204,19 @@ START_TEST(simple_alone)
 	ck_assert_msg(strstr(why.s, "expected ring (simple), tree (simple), ") != NULL,
 	              "%s", why.s);
 	text_free(&why);
+	why = (struct text){0};
+	m = tuned(2, 8, 90);
+	m->tuning.value[TUNING_NET_LL128] = 0;
+	m->forced.protocol = "ll128";
+	ck_assert(!lower_collective(&l, arena, m, OP_ALL_REDUCE, everybody(m), 64, &why));
+	ck_assert_msg(strstr(why.s, "expected ring (ll, simple), tree (ll, simple), "),
+	              "%s", why.s);
+	text_free(&why);
 	m = tuned(1, 8, 90);
+	m->tuning.value[TUNING_NET_LL128] = 0;
+	m->forced.protocol = "ll128";
+	ck_assert_str_eq(lowered_all(m, OP_ALL_REDUCE, 64).protocol, "ll128");
+	m->forced.protocol = NULL;
 	m->tuning.value[TUNING_NET_SIMPLE] = 1;
 	l = lowered_all(m, OP_ALL_REDUCE, 64);
 	ck_assert_str_eq(l.protocol, "ll");
@@ -300,107 +313,6 @@ START_TEST(pat_times)
 			             NET_STEP * (levels[i] * 14 / 3.5 + 2.8 * n),
 			             V * (n - 1) / n / nic.bandwidth_Bps);
 		}
-}
-END_TEST
-
-/* What a step of Simple takes beyond one of LL: base and NVLink of the library's model. */
-/* A chain: V over each hop; across nodes V over the rails, (g-1)/g of it inside. */
-START_TEST(broadcast_times)
-{
-	static const double base[] = {0, 7.4, 1.8}, inside[] = {0.6, 1.9, 3.4},
-			    across[] = {2.7, 4.0, 14};
-	int32_t m = shapes[_i].nodes, g = shapes[_i].gpus, n = m * g;
-
-	for (int p = 0; p < 3; p++)
-		for (int o = 0; o < 2; o++) {
-			double V = 1e6 + 1, w = V / nvlink.bandwidth_Bps;
-			double stretch = m > 1 && p == 2 ? 1.9 : 1;
-
-			if (m > 1)
-				w = fmax(w * (g - 1) / g, V / g / nic.bandwidth_Bps);
-			check_forced(tuned(m, g, 70), o ? OP_REDUCE : OP_BROADCAST,
-			             "ring", p, V,
-			             base[p] + stretch * ((n - m) * inside[p] * STEP +
-			                                  (m - 1) * across[p] * NET_STEP),
-			             w);
-		}
-}
-END_TEST
-
-/*
- * Chains of LL in a row take one step each, of 64 KiB and one node a quarter of the others as well;
- * XLA's calls, and those of more than 256 KiB, have all n - 1. One GPU a node crosses the network
- * in its one step, with a call's 6 us.
- */
-START_TEST(chains_in_a_row)
-{
-	static const struct {
-		int32_t nodes, gpus;
-		double bytes;
-		enum launch_mode launch;
-		double steps, crossings; /* that are waited for */
-	} row[] = {
-		{1, 8, 64 * 1024, LAUNCH_PROCESS, 1 + 6 / 4., 0},
-		{1, 8, 256 * 1024, LAUNCH_PROCESS, 7, 0},
-		{2, 8, 64 * 1024, LAUNCH_PROCESS, 1 + 13 / 4., 1 / 4.},
-		{2, 8, 64 * 1024, LAUNCH_SINGLE, 1 + 13 / 4., 1 / 4.},
-		{2, 8, 64 * 1024, LAUNCH_XLA, 14, 1},
-		{3, 1, 64 * 1024, LAUNCH_PROCESS, 0, 1 + 1 / 4.},
-	};
-
-	for (int i = 0; i < COUNT(row); i++)
-		for (int o = 0; o < 2; o++) {
-			int32_t m = row[i].nodes, g = row[i].gpus;
-			struct machine *machine = tuned(m, g, 70);
-			double V = row[i].bytes, w = 2 * V / nvlink.bandwidth_Bps;
-			double step = row[i].launch == LAUNCH_XLA ? 1.3 : 0.6 * STEP;
-			double late_us =
-				row[i].steps * step + row[i].crossings * 2.7 * NET_STEP;
-			double call_s = m > 1 ? fmin(1, row[i].crossings) * CALL_S : 0;
-			struct lowered l;
-
-			machine->launch = row[i].launch;
-			machine->forced = (struct forced){"ring", "ll"};
-			l = lowered_all(machine, o ? OP_REDUCE : OP_BROADCAST, V);
-			if (m > 1)
-				w = fmax(w * (g - 1) / g, 2 * V / g / nic.bandwidth_Bps);
-			near(seconds_of(machine, &l) - l.launch_s,
-			     fmax(1e-6 * late_us + call_s,
-			          2 * (m > 1 ? nic : nvlink).latency_s) +
-			             w + 2 * sqrt(w * (m > 1 ? NET_FILL_S : FILL_S)),
-			     "in a row");
-		}
-}
-END_TEST
-
-/* Who sends to whom in a chain: the root is the first device. */
-START_TEST(broadcast_leaves_the_root)
-{
-	struct machine *m = tuned(2, 3, 70);
-	struct lowered l = lowered_all(m, OP_BROADCAST, 30);
-	double in[6] = {0}, out[6] = {0};
-
-	for (int64_t i = 0; i < l.schedule.nmessages; i++) {
-		const struct message *msg = &l.schedule.message[i];
-
-		ck_assert(msg->src / 3 == msg->dst / 3 || msg->src < 3);
-		in[msg->dst] += msg->bytes;
-		out[msg->src] += msg->bytes;
-	}
-	/* LL doubles: 40 inside, 20 from each NIC of node 0 */
-	for (int d = 0; d < 6; d++) {
-		near(out[d], d < 3 ? 60 : 40, "out");
-		near(in[d], d < 3 ? 40 : 60, "in");
-	}
-	l = lowered_all(m, OP_REDUCE, 30);
-	for (int64_t i = 0; i < l.schedule.nmessages; i++)
-		ck_assert(l.schedule.message[i].src / 3 == l.schedule.message[i].dst / 3 ||
-		          l.schedule.message[i].src >= 3);
-	m = tuned(1, 3, 70);
-	l = lowered_all(m, OP_REDUCE, 7);
-	ck_assert_int_eq(l.schedule.nmessages, 2);
-	ck_assert_int_eq(l.schedule.message[0].src, 1);
-	ck_assert_int_eq(l.schedule.message[0].dst, 0);
 }
 END_TEST
 
@@ -520,9 +432,6 @@ Suite *tests(void)
 	tcase_add_loop_test(c, nvls_times, 0, COUNT(multicast));
 	tcase_add_test(c, network_latency);
 	tcase_add_test(c, pat_times);
-	tcase_add_loop_test(c, broadcast_times, 0, COUNT(shapes));
-	tcase_add_test(c, chains_in_a_row);
-	tcase_add_test(c, broadcast_leaves_the_root);
 	tcase_add_loop_test(c, the_cheapest_is_taken, 0, COUNT(shapes));
 	tcase_add_loop_test(c, forced_that_does_not_apply, 0, COUNT(refused));
 	tcase_add_test(c, forced_alone_restricts);

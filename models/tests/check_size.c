@@ -240,7 +240,7 @@ static const struct {
 	{"tpu-v4:{4097}", 1,
          "4097 devices, but the largest tpu-v4 that is offered has 4096"},
 	{"tpu-v4:{n}", 1, "{n} is the number of devices of a mesh, and here is none"},
-	{"gb200-nvl72:{577}", 1, "the largest gb200-nvl72 that is offered has 576"},
+	{"gb200-nvl72:{1441}", 1, "the largest gb200-nvl72 that is offered has 1440"},
 	{"tpu-v99:{64}", 1, "unknown family 'tpu-v99'"},
 };
 

@@ -32,11 +32,13 @@ static struct points points_of(const struct validation *v, const struct family_f
 		for (size_t k = 0; k < fit[i].nresiduals; k++) {
 			const struct fit_residual *r = &fit[i].residual[k];
 			const struct measured *m = r->row->row;
+			const char *cluster = r->row->entry->cluster;
 
 			if (validation_class(m->bytes) != size_class ||
 			    validation_several(v, r->row) != several)
 				continue;
 			p.at[p.n++] = (struct point){.family = fit[i].family,
+			                             .cluster = cluster ? cluster : m->set,
 			                             .set = m->set,
 			                             .part = m->collective,
 			                             .kind = m->collective,
@@ -70,6 +72,7 @@ static struct points points_of_steps(const struct step_table *t, bool experts)
 		if (s->experts == experts && !isnan(foretold_s(s)))
 			p.at[p.n++] =
 				(struct point){.family = s->family,
+			                       .cluster = s->set,
 			                       .set = s->set,
 			                       .part = s->name,
 			                       .e = log(s->measured_s / foretold_s(s)),
@@ -166,7 +169,7 @@ static void held_print(struct text *out, const struct held *held, const char *pa
 		text_printf(
 			out,
 			"# Of %.0f pairs of a set and a %s they hold %.1f %%, without "
-			"the set.\n",
+			"its cluster.\n",
 			held->pairs, part, 100 * held->in / held->pairs);
 }
 

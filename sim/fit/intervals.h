@@ -11,12 +11,14 @@
  * without timings, and for sends over a network of a family that has another's cost of one.
  *
  * Errors of sets to which nothing was fitted hold much of tau already, so intervals so made
- * hold more than they say. They are calibrated: each set is left out of all this as well, and
- * half-widths are multiplied by the factor, of a class, with which those made of the other sets
- * hold four of five of its timings. This is conformal prediction with scores in units of a
+ * hold more than they say. They are calibrated: each cluster is left out of all this as well, and
+ * half-widths are multiplied by the factor, of a class, with which those made of the others hold
+ * four of five timings of a cluster, all clusters of equal weight. A cluster is a set alone unless
+ * the mapping names one for the sets of one machine (validate/mapping.h), which say less about
+ * another machine than as many machines would. This is conformal prediction with scores in units of a
  * width (Lei et al., JASA 113, 2018), of groups whose distributions are pooled with equal
  * weight (Dunn, Wasserman and Ramdas, JASA 118, 2023). How many timings are held by intervals
- * of which neither widths nor factor know the set is said at the top of the table.
+ * of which neither widths nor factor know the cluster is said at the top of the table.
  *
  * The rule was chosen among others by the interval score (Gneiting and Raftery, JASA 102, 2007)
  * of these sets left out twice, in ln: the mean over pairs of width + 10 times what is beyond an

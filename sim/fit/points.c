@@ -45,8 +45,8 @@ void points_weigh(struct points *p)
 		}
 		p->at[i].weight = 1 / same;
 		if (first == i)
-			p->mean[p->nsets++] = (struct set_mean){q->family, q->set,
-			                                        sum / n * (sum / n)};
+			p->mean[p->nsets++] = (struct set_mean){
+				q->family, q->cluster, q->set, sum / n * (sum / n)};
 	}
 }
 
@@ -57,11 +57,11 @@ void points_free(struct points *p)
 	*p = (struct points){0};
 }
 
-/* Returns whether the set counts as there. */
-static bool is_there(const struct points *p, const char *set)
+/* Returns whether the cluster counts as there. */
+static bool is_there(const struct points *p, const char *cluster)
 {
 	for (int k = 0; k < 2; k++)
-		if (p->without[k] && !strcmp(set, p->without[k]))
+		if (p->without[k] && !strcmp(cluster, p->without[k]))
 			return false;
 	return true;
 }
@@ -71,7 +71,7 @@ bool points_is_of(const struct points *p, size_t i, struct which which)
 	const struct point *q = &p->at[i];
 
 	return (!which.family || !strcmp(q->family, which.family)) &&
-	       (!which.kind || !strcmp(q->kind, which.kind)) && is_there(p, q->set);
+	       (!which.kind || !strcmp(q->kind, which.kind)) && is_there(p, q->cluster);
 }
 
 /* Returns the quantiles of some of the points, which are sorted; pairs 0 if there are none. */
@@ -138,7 +138,7 @@ static double spread_of(const struct points *p, const char *family)
 	for (size_t i = 0; i < p->nsets; i++) {
 		const struct set_mean *m = &p->mean[i];
 
-		if (!is_there(p, m->set))
+		if (!is_there(p, m->cluster))
 			continue;
 		all += m->square;
 		sets++;
@@ -161,7 +161,7 @@ struct width points_width(const struct points *p, struct which which, double tim
 	return w;
 }
 
-/* Returns how many half-widths that sets other than its own make the point is off; 1 if none. */
+/* Returns how many half-widths that clusters other than its own make the point is off; 1 if none. */
 static double off_by(const struct points *p, size_t i, const struct width *others)
 {
 	double e = p->at[i].e, h = e < 0 ? others->low : others->high;
@@ -170,7 +170,7 @@ static double off_by(const struct points *p, size_t i, const struct width *other
 }
 
 /*
- * Stores in each point's error how many half-widths, made without its set, it is off. Points
+ * Stores in each point's error how many half-widths, made without its cluster, it is off. Points
  * that do not count are left alone.
  */
 static void off_all(struct point *off, const struct points *p)
@@ -183,9 +183,9 @@ static void off_all(struct point *off, const struct points *p)
 		struct which which = {p->at[i].family, p->at[i].kind};
 		struct width w;
 
-		if (done[i] || !is_there(p, p->at[i].set))
+		if (done[i] || !is_there(p, p->at[i].cluster))
 			continue;
-		others.without[1] = p->at[i].set;
+		others.without[1] = p->at[i].cluster;
 		w = points_width(&others, which, 1);
 		for (size_t k = i; k < p->n; k++)
 			if (same_pair(&p->at[i], &p->at[k])) {
@@ -196,21 +196,38 @@ static void off_all(struct point *off, const struct points *p)
 	xfree(done);
 }
 
+/* Divides the weights of the points by what those of their clusters weigh in all. */
+static void weigh_clusters(struct point *at, size_t n)
+{
+	double *all = xmalloc(n + 1, sizeof(*all));
+
+	for (size_t i = 0; i < n; i++) {
+		all[i] = 0;
+		for (size_t k = 0; k < n; k++)
+			if (!strcmp(at[i].cluster, at[k].cluster))
+				all[i] += at[k].weight;
+	}
+	for (size_t i = 0; i < n; i++)
+		at[i].weight /= all[i];
+	xfree(all);
+}
+
 double points_scale(const struct points *p)
 {
 	struct point *off = xmalloc(p->n + 1, sizeof(*off));
-	double below = 0, pairs = 0, scale = 1;
+	double below = 0, all = 0, scale = 1;
 	size_t n = 0;
 
 	memcpy(off, p->at, p->n * sizeof(*off));
 	off_all(off, p);
 	for (size_t i = 0; i < p->n; i++)
-		if (is_there(p, off[i].set)) {
-			pairs += off[i].weight;
+		if (is_there(p, off[i].cluster))
 			off[n++] = off[i];
-		}
+	weigh_clusters(off, n);
+	for (size_t i = 0; i < n; i++)
+		all += off[i].weight;
 	qsort(off, n, sizeof(*off), by_error);
-	for (size_t i = 0; i < n && below < HELD * pairs * (1 - 1e-12); i++) {
+	for (size_t i = 0; i < n && below < HELD * all * (1 - 1e-12); i++) {
 		below += off[i].weight;
 		scale = off[i].e;
 	}
@@ -218,15 +235,26 @@ double points_scale(const struct points *p)
 	return scale;
 }
 
+/* Returns whether some point counts as there. */
+static bool any_there(const struct points *p)
+{
+	for (size_t i = 0; i < p->nsets; i++)
+		if (is_there(p, p->mean[i].cluster))
+			return true;
+	return false;
+}
+
 void points_held(struct held *out, const struct points *p, bool held_out)
 {
 	struct points others = *p;
 
-	for (size_t k = 0; k < p->nsets && p->nsets > 1; k++) {
+	for (size_t k = 0; k < p->nsets; k++) {
 		double scale;
 
-		others.without[0] = p->mean[k].set;
+		others.without[0] = p->mean[k].cluster;
 		others.without[1] = NULL;
+		if (!any_there(&others))
+			continue;
 		scale = points_scale(&others);
 		for (size_t i = 0; i < p->n; i++) {
 			const struct point *q = &p->at[i];

@@ -10,7 +10,9 @@
 
 /* A time that was foretold. */
 struct point {
-	const char *family, *set;
+	const char *family;
+	const char *cluster; /* whose sets have something in common that others have not */
+	const char *set;
 	const char *part; /* of the set, which weighs the same as each other one */
 	const char *kind; /* for half-widths of one kind of a family; NULL: there are none */
 	double e;         /* ln(measured / foretold) */
@@ -20,7 +22,7 @@ struct point {
 
 /* The mean of the errors of a set, squared. */
 struct set_mean {
-	const char *family, *set;
+	const char *family, *cluster, *set;
 	double square;
 };
 
@@ -28,7 +30,7 @@ struct points {
 	size_t n, nsets;
 	struct point *at;
 	struct set_mean *mean;  /* [nsets] */
-	const char *without[2]; /* sets that count as not there, or NULL */
+	const char *without[2]; /* clusters that count as not there, or NULL */
 };
 
 /* Some of the points: of a family and a kind, NULL for all. */
@@ -41,7 +43,7 @@ struct width {
 	double low, high, pairs;
 };
 
-/* Times of sets that were left out of everything: pairs, and how many are held. */
+/* Times of clusters that were left out of everything: pairs, and how many are held. */
 struct held {
 	double pairs, in;
 };
@@ -51,7 +53,7 @@ void points_weigh(struct points *p);
 
 void points_free(struct points *p);
 
-/* Returns whether the point is of these, and its set counts as there. */
+/* Returns whether the point is of these, and its cluster counts as there. */
 bool points_is_of(const struct points *p, size_t i, struct which which);
 
 /*
@@ -61,12 +63,12 @@ bool points_is_of(const struct points *p, size_t i, struct which which);
 struct width points_width(const struct points *p, struct which which, double times);
 
 /*
- * Returns the factor on half-widths with which those that other sets make hold four of five
- * of the points, all pairs of equal weight.
+ * Returns the factor on half-widths with which those that other clusters make hold four of five
+ * of the points, all clusters of equal weight, and in each all pairs.
  */
 double points_scale(const struct points *p);
 
-/* Adds the points of a class that has several sets, or only those held out. */
+/* Adds the points of a class that has several clusters, or only those held out. */
 void points_held(struct held *out, const struct points *p, bool held_out);
 
 #endif

@@ -33,9 +33,8 @@ static void teardown(void)
 	arena_free(arena);
 }
 
-static struct validation *open_csv(const char *csv)
+static struct validation *open_mapped(const char *csv, const char *yaml)
 {
-	static const char yaml[] = "- {set: '*', platform: \"tiny:{nodes}\"}\n";
 	struct measured_table *rows = arena_alloc(arena, 1, sizeof(*rows));
 	struct mapping *mapping = arena_alloc(arena, 1, sizeof(*mapping));
 	struct validation *v = NULL;
@@ -48,6 +47,11 @@ static struct validation *open_csv(const char *csv)
 		OK);
 	ck_assert_msg(validation_open(&v, arena, rows, mapping, &e) == OK, "%s", e.text);
 	return v;
+}
+
+static struct validation *open_csv(const char *csv)
+{
+	return open_mapped(csv, "- {set: '*', platform: \"tiny:{nodes}\"}\n");
 }
 
 /* Adds to the family what its sends over a network cost, which another's do. */
@@ -106,7 +110,7 @@ START_TEST(table_by_hand)
 	ck_assert(strstr(out.s, "Written by `a command`.\n") != NULL);
 	ck_assert(strstr(out.s,
 	                 "# Of 4 pairs of a set and a collective below 1 MiB they "
-	                 "hold 100.0 %, without the set.\n") != NULL);
+	                 "hold 100.0 %, without its cluster.\n") != NULL);
 	first = strstr(out.s, TABLE);
 	ck_assert_ptr_nonnull(first);
 	ck_assert_msg(!strcmp(first, wanted), "%s", first);
@@ -124,6 +128,42 @@ START_TEST(table_by_hand)
 	                     "tiny,all-to-all,1048576,several,0,0.4045,2.8124\n"
 	                     "tiny,permute,1048576,several,0,0.4045,2.8124\n") != NULL,
 	              "%s", out.s);
+	text_free(&out);
+	validation_close(v);
+}
+END_TEST
+
+/*
+ * a and b are one cluster, 0.3 and 0.2, and c another, -0.1. The quantiles of the three pairs are
+ * -0.1 and 0.3, and tau is sqrt((0.3^2 + 0.2^2 + 0.1^2) / 3) = 0.21602, of `*` sqrt(2) times that.
+ * c alone makes half-widths above of 1.28 x 0.1 for a and b, and these for c of 1.28 x
+ * sqrt((0.3^2 + 0.2^2) / 2) below, so they are off by 2.34375, 1.5625 and 0.30643 of these. The two
+ * clusters weigh the same: 0.30643 holds half, 1.5625 three of four and 2.34375 all, so that is
+ * the factor.
+ */
+START_TEST(clusters_by_hand)
+{
+	static const char wanted[] = TABLE "*,*,0,one,3,0.3883,3.1745\n"
+					   "tiny,*,0,one,3,0.5020,2.6019\n"
+					   "tiny,all-reduce,0,one,3,0.5020,2.6019\n";
+	struct validation *v =
+		open_mapped(HEADER "a,S,1,4,all-reduce,64,20,\n"
+	                           "b,S,1,4,all-reduce,64,20,\n"
+	                           "c,S,1,4,all-reduce,64,20,\n",
+	                    "- {set: a, cluster: k, platform: \"tiny:{nodes}\"}\n"
+	                    "- {set: b, cluster: k, platform: \"tiny:{nodes}\"}\n"
+	                    "- {set: c, platform: \"tiny:{nodes}\"}\n");
+	int64_t n;
+	const struct prediction *p = validation_rows(v, &n);
+	struct fit_residual tiny[] = {{&p[0], 0.3}, {&p[1], 0.2}, {&p[2], -0.1}};
+	struct family_fit fit = {.family = "tiny", .residual = tiny, .nresiduals = 3};
+	struct text out = {0};
+	const char *first;
+
+	intervals_print(&out, v, &fit, 1, NULL, "a command");
+	first = strstr(out.s, TABLE);
+	ck_assert_ptr_nonnull(first);
+	ck_assert_msg(!strcmp(first, wanted), "%s", first);
 	text_free(&out);
 	validation_close(v);
 }
@@ -196,9 +236,9 @@ START_TEST(steps_by_hand)
 		strstr(out.s,
 	               "\n# Of 3 pairs of a set and a model of training steps they "
 	               "hold "
-	               "66.7 %, without the set.\n"
+	               "66.7 %, without its cluster.\n"
 	               "# Of 1 pairs of a set and a model to which nothing is fitted "
-	               "they hold 100.0 %, without the set.\n") != NULL,
+	               "they hold 100.0 %, without its cluster.\n") != NULL,
 		"%s", out.s);
 	first = strstr(out.s, TABLE);
 	ck_assert_ptr_nonnull(first);
@@ -445,6 +485,7 @@ Suite *tests(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_set_timeout(t, 60);
 	tcase_add_test(t, table_by_hand);
+	tcase_add_test(t, clusters_by_hand);
 	tcase_add_test(t, steps_by_hand);
 	tcase_add_test(t, the_nearest_row_counts);
 	tcase_add_test(t, rows_of_steps);

@@ -7,7 +7,7 @@
 static const char *const keys[] = {
 	"set",      "system",   "devices", "platform", "units",     "stride",
 	"order",    "mesh",     "axis",    "launch",   "algorithm", "protocol",
-	"settings", "unmapped", "source",  "note",     NULL};
+	"settings", "unmapped", "source",  "note",     "cluster",   NULL};
 
 /* Returns the text of a key that need not be there, NULL where it is not. */
 static const char *optional(struct reader *r, yaml_node_t *map, const char *key)
@@ -72,6 +72,7 @@ static enum status entry_read(struct reader *r, yaml_node_t *map,
 	m->algorithm = optional(r, map, "algorithm");
 	m->protocol = optional(r, map, "protocol");
 	m->note = optional(r, map, "note");
+	m->cluster = optional(r, map, "cluster");
 	m->devices = optional_int(r, map, "devices", 0);
 	m->units = optional_int(r, map, "units", 0);
 	m->stride = optional_int(r, map, "stride", 1);

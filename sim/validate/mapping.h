@@ -16,6 +16,8 @@
  *     launch: single         (optional) process, single, graph, xla or eager
  *     algorithm, protocol    (optional) where the source says that it forced one
  *     settings: {KEY: VALUE} (optional) hardware that the source states
+ *     cluster: xxrjun        (optional) one name for the sets of one machine, which errors of
+ *                            theirs may share (fit/intervals.h); default the set's
  *     source: "..."          what says so
  *     note: "..."            (optional) what the simulator lacks for these rows
  *   - set: nt100
@@ -38,6 +40,7 @@ struct mapping_entry {
 	int32_t stride;
 	const char *platform, *unmapped; /* one of them is NULL */
 	const char *order, *mesh, *axis, *launch, *algorithm, *protocol;
+	const char *cluster; /* NULL: the set is one alone */
 	const char *note;
 	int nsettings;
 	const char *setting[MAPPING_SETTINGS_MAX]; /* "key=value" */

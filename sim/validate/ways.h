@@ -26,7 +26,7 @@
  * how far two of them are apart that timed one way of one job, in the tables that constants are
  * fitted to (struct ways).
  */
-#define WAYS_NEAR 0.075
+#define WAYS_NEAR 0.05
 
 /* Pairs of timings of one job that were taken in two ways. */
 struct ways_pairs {
