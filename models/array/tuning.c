@@ -74,6 +74,12 @@ const char *tuning_name(enum tuning_key key)
 	return names[key];
 }
 
+bool tuning_is_switch(enum tuning_key key)
+{
+	return key == TUNING_SCHEDULED || key == TUNING_NET_SIMPLE ||
+	       key == TUNING_NET_LL128;
+}
+
 int tuning_find(const char *name, size_t length)
 {
 	for (int i = 0; i < TUNINGS; i++)
@@ -124,8 +130,7 @@ static enum status read_one(struct tuning *out, bool *given, struct scan *s,
 		return scan_fail_at(s, word, E_RANGE,
 		                    "%s is out of range, expected above 0, at most 1",
 		                    names[key]);
-	if ((key == TUNING_SCHEDULED || key == TUNING_NET_SIMPLE || key == TUNING_NET_LL128) &&
-	    x != 0 && x != 1)
+	if (tuning_is_switch((enum tuning_key)key) && x != 0 && x != 1)
 		return scan_fail_at(s, word, E_RANGE, "%s is a switch, expected 0 or 1",
 		                    names[key]);
 	if (ends_in(key, "_channels") && (x > 64 || x != floor(x)))

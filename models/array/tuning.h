@@ -10,6 +10,8 @@
 #include "base/arena.h"
 #include "base/error.h"
 
+#include <stdbool.h>
+
 enum tuning_key {
 	TUNING_CC,       /* compute capability times ten: 70, 80, 90, 100; 0 none */
 	TUNING_STEP,     /* factor on the library's latency per step inside a node */
@@ -84,6 +86,9 @@ const char *tuning_name(enum tuning_key key);
 
 /* Returns the key of that name of `length` bytes, -1 if there is none. */
 int tuning_find(const char *name, size_t length);
+
+/* Returns whether the key is a switch, which is 0 or 1. */
+bool tuning_is_switch(enum tuning_key key);
 
 /*
  * Reads "key=number ..." with single spaces between; plain decimal numbers >= 0.

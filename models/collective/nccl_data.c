@@ -7,12 +7,12 @@
  * A100, H100, H200 or B200 of each of two nodes fit with the library's steps between nodes if a
  * call takes 6 more.
  * net_channel_Bps: NCCL_P2P_PER_CHANNEL_NET_BW of 2.29; measured are 13.1 of two and 14.6 of one
- * (use3a-b200-sr1), and 13.1 of two on H100 (xxrjun-c01-10n4g-sr). old_channel_Bps: of the two of
- * libraries before 2.29 on H100 and B200 (xxrjun-c00-2n8g-*-sr, vultr-b200-2n-sr-v2); on older
- * ones as since. send_channels: as
- * logs print them for A100 (github.com/aws/aws-ofi-nccl/issues/65), and as use3a-b200-sr1 shows
- * for B200 and xxrjun-c01-10n4g-sr for H100, where 40 devices still have two for a peer, so at
- * least 20 in all (a log of H100 on EFA prints 16, eks-cuda-efa-p5-2n).
+ * (use3a-b200-sr1), and 13.1 of two on H100 (xxrjun-c01-10n4g-sr).
+ * old_channel_Bps: of the two of libraries before 2.29 on H100 and B200 (xxrjun-c00-2n8g-*-sr,
+ * vultr-b200-2n-sr-v2); on older GPUs as since.
+ * send_channels: as logs print them for A100 (github.com/aws/aws-ofi-nccl/issues/65), and as
+ * use3a-b200-sr1 shows for B200 and xxrjun-c01-10n4g-sr for H100, where 40 devices still have
+ * two for a peer, so at least 20 in all (a log of H100 on EFA prints 16, eks-cuda-efa-p5-2n).
  * net_chunk_bytes, batch: NCCL_P2P_NET_CHUNKSIZE, NCCL_MAX_DEV_WORK_P2P_PER_BATCH.
  * few_rings_Bps: four channels of AMD's library, each at 12.5 GB/s. That is a bound: eight do
  * not fill the network of a node of MI300A (github.com/ROCm/rccl/pull/1366), which is four NICs

@@ -152,8 +152,8 @@ static double nccl_ring_saved_s(const struct nccl_group *g, enum op op, enum pro
 
 /*
  * A step passes a part of the array on, with Simple in two slices of each channel where they are
- * 32 KiB or longer (collectives.h, prims_simple.h of the library); a pipelined chain has no such steps. On
- * Polaris a crossing of such gathers takes twice what one of smaller parts does, over 2
+ * 32 KiB or longer (collectives.h, prims_simple.h of the library); a pipelined chain has no such
+ * steps. On Polaris a crossing of such gathers takes twice what one of smaller parts does, over 2
  * and 8 nodes alike (polaris-software-all_gather-*: 120 us up to 128 KiB, 205 to 245 from 256).
  */
 static double nccl_ring_meet_s(const struct nccl_group *g, enum op op, enum protocol p,

@@ -84,8 +84,7 @@ enum status tuning_value_parse(double *out, enum tuning_key key, const char *tex
 	text_free(&pair);
 	if (inner.code == E_RANGE &&
 	    (ends_with(name, "_share") || ends_with(name, "_channels") ||
-	     key == TUNING_SCHEDULED || key == TUNING_NET_SIMPLE ||
-	      key == TUNING_NET_LL128))
+	     tuning_is_switch(key)))
 		return error_set(e, E_RANGE, at, "%s", inner.text);
 	if (inner.code != OK || strchr(text, ' '))
 		return error_set(e, E_SYNTAX, at, "expected a number of 0 or more");

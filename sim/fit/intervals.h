@@ -15,8 +15,8 @@
  * half-widths are multiplied by the factor, of a class, with which those made of the others hold
  * four of five timings of a cluster, all clusters of equal weight. A cluster is a set alone unless
  * the mapping names one for the sets of one machine (validate/mapping.h), which say less about
- * another machine than as many machines would. This is conformal prediction with scores in units of a
- * width (Lei et al., JASA 113, 2018), of groups whose distributions are pooled with equal
+ * another machine than as many machines would. This is conformal prediction with scores in units
+ * of a width (Lei et al., JASA 113, 2018), of groups whose distributions are pooled with equal
  * weight (Dunn, Wasserman and Ramdas, JASA 118, 2023). How many timings are held by intervals
  * of which neither widths nor factor know the cluster is said at the top of the table.
  *

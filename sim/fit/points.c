@@ -25,6 +25,19 @@ static int by_error(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* Adds up what the points of each cluster weigh. */
+static void weigh_clusters(struct points *p)
+{
+	for (size_t i = 0; i < p->n; i++) {
+		struct point *q = &p->at[i];
+
+		q->cluster_weight = 0;
+		for (size_t k = 0; k < p->n; k++)
+			if (!strcmp(q->cluster, p->at[k].cluster))
+				q->cluster_weight += p->at[k].weight;
+	}
+}
+
 void points_weigh(struct points *p)
 {
 	qsort(p->at, p->n, sizeof(*p->at), by_error);
@@ -48,6 +61,7 @@ void points_weigh(struct points *p)
 			p->mean[p->nsets++] = (struct set_mean){
 				q->family, q->cluster, q->set, sum / n * (sum / n)};
 	}
+	weigh_clusters(p);
 }
 
 void points_free(struct points *p)
@@ -196,22 +210,6 @@ static void off_all(struct point *off, const struct points *p)
 	xfree(done);
 }
 
-/* Divides the weights of the points by what those of their clusters weigh in all. */
-static void weigh_clusters(struct point *at, size_t n)
-{
-	double *all = xmalloc(n + 1, sizeof(*all));
-
-	for (size_t i = 0; i < n; i++) {
-		all[i] = 0;
-		for (size_t k = 0; k < n; k++)
-			if (!strcmp(at[i].cluster, at[k].cluster))
-				all[i] += at[k].weight;
-	}
-	for (size_t i = 0; i < n; i++)
-		at[i].weight /= all[i];
-	xfree(all);
-}
-
 double points_scale(const struct points *p)
 {
 	struct point *off = xmalloc(p->n + 1, sizeof(*off));
@@ -221,11 +219,11 @@ double points_scale(const struct points *p)
 	memcpy(off, p->at, p->n * sizeof(*off));
 	off_all(off, p);
 	for (size_t i = 0; i < p->n; i++)
-		if (is_there(p, off[i].cluster))
+		if (is_there(p, off[i].cluster)) {
+			off[i].weight /= off[i].cluster_weight;
+			all += off[i].weight;
 			off[n++] = off[i];
-	weigh_clusters(off, n);
-	for (size_t i = 0; i < n; i++)
-		all += off[i].weight;
+		}
 	qsort(off, n, sizeof(*off), by_error);
 	for (size_t i = 0; i < n && below < HELD * all * (1 - 1e-12); i++) {
 		below += off[i].weight;
