@@ -329,6 +329,9 @@ void nccl_sends_cost(double *delay_s, double *least_s, const struct machine *m,
 double nccl_channels_s(const struct machine *m, int32_t ranks, int32_t peers,
                        double bytes);
 
+/* Returns the seconds in which the blocks of all channels copy `bytes`; 0 where none is known. */
+double nccl_blocks_s(const struct machine *m, double bytes);
+
 /*
  * Returns the seconds that sends of `bytes` to each of so many peers of a node take more
  * where they are too large for LL: what the library's model has for a step of Simple beyond
@@ -470,8 +473,10 @@ struct nccl_data {
 	double tree_GBps[NCCL_GENERATIONS][3];
 	double nvls_tree_GBps[NCCL_GENERATIONS][3];
 	double nvls_efficiency[NCCL_GENERATIONS];
-	double nvls_fill_us; /* of each device; measured, not in the library's source */
+	/* Measured: what a switch takes beside a launch, and the turn of each device. */
+	double nvls_us[NCCL_GENERATIONS], nvls_fill_us[NCCL_GENERATIONS];
 	double few_rings_Bps;          /* of all channels of nccl_few_rings() */
+	double block_links;            /* nccl_sends.c, measured */
 	double pair_wires, four_wires; /* nccl_small_group(), measured */
 	double net_call_us; /* of a call across a network, until the host's proxies see it; measured */
 	/* Of sends across a network: a channel, their channels, a chunk, sends at once. */

@@ -169,7 +169,10 @@ static bool far_ring(const struct candidate *c, const struct job *j,
 /*
  * A tree's pipeline has as many hops over the network as it has levels. Sends to many peers
  * fill each other's gaps on a network. A switch that reduces for all works on a chunk of each device
- * in turn, before and after a network as well. A ring between nodes whose messages wait for
+ * in turn, before and after a network as well. A ring of one node passes on each line of LL and
+ * LL128 as it comes, since its flag is in it, and only Simple has chunks: so it is from Hopper on,
+ * by all logs of H100, H200 and B200, while those of A100 and V100 have the fill with LL128, too.
+ * A ring between nodes whose messages wait for
  * their receivers waits for nothing else, which the library does not know when it chooses
  * (`chooses`): on Polaris large gathers and all-reduces take what wires and steps do.
  */
@@ -177,14 +180,16 @@ static double fill_s(const struct candidate *c, const struct job *j,
                      const struct nccl_group *g, bool chooses)
 {
 	const double *tuning = j->machine->tuning.value;
-	double turns_s = 1e-6 * nccl_data.nvls_fill_us * g->per_node;
+	int row = nccl_generation(tuning[TUNING_CC]);
+	double turns_s = 1e-6 * nccl_data.nvls_fill_us[row] * g->per_node;
+	bool lines = c->algorithm->kind == NCCL_RING && c->protocol != PROTOCOL_SIMPLE;
 
 	if (c->algorithm->kind == NCCL_NVLS_TREE)
 		return tuning[TUNING_NET_FILL_S] + turns_s;
 	if (c->algorithm->kind == NCCL_NVLS && j->op == OP_ALL_REDUCE)
-		return fmax(tuning[TUNING_FILL_S], turns_s);
+		return turns_s;
 	if (g->nodes == 1)
-		return tuning[TUNING_FILL_S];
+		return lines && row >= 2 ? 0 : tuning[TUNING_FILL_S];
 	if (!chooses && far_ring(c, j, g) && tuning[TUNING_NET_RENDEZVOUS_S] > 0)
 		return 0;
 	if (c->algorithm->kind == NCCL_TREE)

@@ -11,8 +11,9 @@
  *           V(n-1)/n, as fast as rings: forced, they reach 367 GB/s on eight H100 and 670 on
  *           eight B200 (together-h100-1n-*, slinky-b200-0512-nvls, use3a-b200-0502-nvls).
  *           Between nodes as in `tree`, over the rails.
- *   cost    25 us step (nvls-tree: + 2 floor(log2 m) net_step l_n of a tree step)
- *           + w + 2 sqrt(w fill), where fill has 0.7 us for each device of a node
+ *   cost    31 us, from Blackwell on 40 (nvls-tree: + 2 floor(log2 m) net_step l_n of a tree
+ *           step) + w + 2 sqrt(w fill), where the fill of an all-reduce has 0.45 us for each
+ *           device of a node, from Blackwell on 0.8
  *   need    V on every device
  * The messages are a shift by one: it loads every port alike, as the switch does.
  * Source: NCCL. Its constants make 278 and 451 GB/s of all-reduce, where 275 and 483 are
@@ -69,8 +70,8 @@ static void nvls_tree_messages(struct schedule *out, const struct nccl_group *g,
 static double nvls_steps_s(const struct nccl_group *g, enum op op, enum protocol p)
 {
 	(void)op;
-	return 1e-6 * nccl_data.nvlink_us[NCCL_NVLS][p] *
-	       g->machine->tuning.value[TUNING_STEP];
+	(void)p;
+	return 1e-6 * nccl_data.nvls_us[nccl_generation(g->machine->tuning.value[TUNING_CC])];
 }
 
 static double nvls_tree_steps_s(const struct nccl_group *g, enum op op, enum protocol p)

@@ -11,12 +11,13 @@
  *   bytes   m = 1: v from each to the next. m > 1, g per node: v(g-1)/g inside and v/g from
  *           each NIC to the same rail of the next node. A chain does not close: nothing
  *           leaves its last device (m > 1: node).
- *   least   m = 1: slowness() times what v takes on a switch; v at few_rings_Bps where the
- *           rings are few (nccl_few_rings)
+ *   least   m = 1: slowness() times what v takes on a switch, and with LL from Hopper on at the
+ *           bandwidth that the library's model has for it; v at few_rings_Bps where the rings
+ *           are few (nccl_few_rings)
  *   cost    base - base(LL) + (steps inside) step l_i + (steps across) net_step l_n
- *           + w + 2 sqrt(w fill), with l_i, l_n by protocol (from Hopper on sqrt(w fill) for a
- *           chain called in a row on one node, and no fill but for chains over nodes
- *           where net_rendezvous_s is given: nccl_choose.c); for m > 1
+ *           + w + 2 sqrt(w fill), with l_i, l_n by protocol (from Hopper on one node sqrt(w
+ *           fill) for a chain called in a row and no fill with LL and LL128; no fill but for
+ *           chains over nodes where net_rendezvous_s is given: nccl_choose.c); for m > 1
  *           step l_i is net_post_s (Simple: three times that) or more, for every step
  *           waits for a message that is posted to a NIC; and the steps of Simple over
  *           several nodes 1.4 or 1.9 times as long (nccl_far_ring), of which those of an
@@ -190,14 +191,17 @@ static double slowness(const struct nccl_group *g, enum op op)
 static double nccl_ring_least_s(const struct nccl_group *g, enum op op, enum protocol p,
                                 double bytes)
 {
-	double wire_bytes = bytes_sent(g, op, bytes) * protocol_wire(p), slow;
+	double wire_bytes = bytes_sent(g, op, bytes) * protocol_wire(p), lines_s = 0, slow;
+	int row = nccl_generation(g->machine->tuning.value[TUNING_CC]);
 
 	if (nccl_few_rings(g))
 		return wire_bytes / nccl_data.few_rings_Bps;
 	if (g->nodes > 1 || g->n < 2 || !nccl_switch(g, false))
 		return 0;
+	if (p == PROTOCOL_LL && row >= 2)
+		lines_s = bytes_sent(g, op, bytes) / (1e9 * nccl_data.ll_GBps[row][0]);
 	slow = slowness(g, op);
-	return slow > 1 ? slow * wire_bytes / nccl_slowest_Bps(g) : 0;
+	return fmax(lines_s, slow > 1 ? slow * wire_bytes / nccl_slowest_Bps(g) : 0);
 }
 
 const struct nccl_algorithm nccl_ring = {

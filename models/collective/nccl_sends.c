@@ -9,7 +9,7 @@
  *           share that plain sends reach of a NIC
  *   cost    (g-1) send_s + (n-g) net_send_s + w, and what the caller adds where one process
  *           runs all devices. m = 1: + 2 sqrt(w fill), + a step of Simple where messages are too
- *           large for LL, and w is what channels take, if that is more (nccl_channels_s()).
+ *           large for LL, and w is what channels take, if that is more (nccl_channels_s()), or blocks.
  *           m > 1: + a step of Simple for each eight peers across, a call's 6 us, and first
  *           chunks (nccl_sends_far_s(), nccl_sends_chunks_s())
  *   need    3S on every device
@@ -21,6 +21,8 @@
  * Source: NCCL's PXN (models/README.md, "Collectives").
  */
 #include "collective/nccl.h"
+
+#include <math.h>
 
 static bool sends_applies(const struct nccl_group *g, enum op op, enum protocol p)
 {
@@ -220,7 +222,9 @@ static double sends_chunks_s(const struct nccl_group *g, enum protocol p, double
 
 /*
  * Where the rings are few, so are the channels, and one peer after another has them: all-to-alls
- * among 5, 6 and 7 MI355X send 61 GB/s in all, what one link carries (mi355x-node6100-724).
+ * among 5, 6 and 7 MI355X send 61 GB/s in all, what one link carries (mi355x-node6100-724). The block
+ * of a channel copies a device's own part as well, and in all 1.2 times what a channel sends: two
+ * B200 exchange 432 GB/s and four 614 (aicr-b200-2g-a2a, aicr-b200-4g-a2a).
  */
 static double sends_least_s(const struct nccl_group *g, enum op op, enum protocol p,
                             double bytes)
@@ -231,7 +235,8 @@ static double sends_least_s(const struct nccl_group *g, enum op op, enum protoco
 		return 0;
 	if (nccl_few_rings(g))
 		return bytes / g->n * (g->n - 1) / nccl_slowest_Bps(g);
-	return nccl_channels_s(g->machine, g->n, g->n - 1, bytes / g->n);
+	return fmax(nccl_channels_s(g->machine, g->n, g->n - 1, bytes / g->n),
+	            nccl_blocks_s(g->machine, bytes));
 }
 
 const struct nccl_algorithm nccl_sends = {

@@ -149,23 +149,25 @@ static int32_t most_messages(int32_t *count, const struct schedule *s,
 }
 
 /*
- * Returns the channels that the library gives a send: of 32, as many as leave each of the
- * ranks one, then more as long as each would carry over `most` bytes, up to 32, before Hopper
- * 16; and none that carries less than `part`. Source: NCCL's enqueue.cc (addP2pToPlan,
- * scheduleP2pTasksToPlan), which doubles them; in between, times would fall as sizes grow.
- * Measured alike on 8 H100 (79, 82, 162, 299, 356 GB/s for 32 to 512 MiB, set xxrjun-N1G8)
- * and 64 GB200 (21, 22, 44, 88, 174 for 4, 16, 32, 64, 128 MiB, measured-xla.csv).
+ * Returns into how many parts the library cuts a send, each on a channel of its own: as many as leave
+ * each of the ranks one of 32, but none of less than `part` bytes; then twice as many as long as one
+ * has more than `most`, up to 32, before Hopper 16. So 17 MiB take half as long as 16 MiB. Source:
+ * NCCL's enqueue.cc (addP2pToPlan, scheduleP2pTasksToPlan). Measured alike on 8 H100 (79, 82, 162,
+ * 299, 356 GB/s for 32 to 512 MiB, set xxrjun-N1G8), 64 GB200 (21, 22, 44, 88, 174 for 4, 16, 32,
+ * 64, 128 MiB) and 72 (22, 44, 86, 170, 335 for 9, 18, 36, 72, 144 MiB, measured-xla.csv).
  */
-static double channels_of(const struct machine *m, const struct nccl_sends *sends,
-                          double most, double part)
+static int parts_of(const struct machine *m, const struct nccl_sends *sends, double most,
+                    double part)
 {
-	double limit = m->tuning.value[TUNING_CC] < 90 ? 16 : CHANNELS;
-	double channels = limit, bytes = sends->most_bytes;
+	int limit = m->tuning.value[TUNING_CC] < 90 ? 16 : CHANNELS, parts = limit;
+	double bytes = sends->most_bytes;
 
-	while (channels > 1 && channels * sends->ranks > CHANNELS)
-		channels /= 2;
-	channels = fmin(channels, fmax(1, bytes / part));
-	return fmin(limit, fmax(channels, bytes / most));
+	while (parts > 1 && (int64_t)parts * sends->ranks > CHANNELS)
+		parts /= 2;
+	parts = (int)fmin(parts, fmax(1, ceil(bytes / part)));
+	while (bytes / parts > most && 2 * parts <= limit)
+		parts *= 2;
+	return parts;
 }
 
 /* Returns whether a message inside a node, of a step on one node, goes by LL. */
@@ -175,26 +177,30 @@ static bool sends_ll(double bytes)
 }
 
 /*
- * Returns the seconds that the largest message inside a node needs at least. Up to 16 KiB
- * for each of 32 channels it takes LL, which reaches a quarter of a channel's bandwidth: 5.2
- * of 22 GB/s on GB200 (measured-xla.csv, permutes of 128 to 512 KiB), 5 to 7.5 of 20.6 on H100.
- * Stores the bandwidth of a channel so used in *channel_Bps.
+ * Returns the seconds that the busiest channel of a node needs for messages as large as the largest.
+ * Up to 16 KiB for each of 32 channels it takes LL, which reaches a quarter of a channel's
+ * bandwidth: 5.2 of 22 GB/s on GB200 (measured-xla.csv, permutes of 128 to 512 KiB), 5 to 7.5 of
+ * 20.6 on H100. On one node the parts of peer k are on channels k, k + 32 / parts and so on
+ * (NCCL's ncclP2pChannelBaseForRound and ncclP2pChannelForPart; peer 0 of a device is itself), so
+ * the busiest channel has one of each 32 / parts peers. All-to-alls of 18, 36 and 72 GB200 show it: their busiest
+ * channel has one, two and three peers of one part (365, 370 to 400 and 458 to 506 GB/s), and
+ * three quarters of 17 peers of four parts (499).
  */
-static double channels_s(double *channel_Bps, const struct machine *m,
-                         const struct nccl_sends *sends)
+static double channels_s(const struct machine *m, const struct nccl_sends *sends)
 {
 	static const double KiB = 1024, MiB = 1024 * 1024;
-	double bytes = sends->most_bytes;
+	double bytes = sends->most_bytes, peers = sends->several ? 1 : sends->inside;
 	bool ll = !sends->several && sends_ll(bytes);
+	double Bps = m->tuning.value[TUNING_CHANNEL_BPS] / (ll ? 4 : 1);
+	int parts;
 
-	*channel_Bps = m->tuning.value[TUNING_CHANNEL_BPS] / (ll ? 4 : 1);
-	if (*channel_Bps == 0 || bytes == 0)
+	if (Bps == 0 || bytes == 0)
 		return 0;
-	return bytes / *channel_Bps /
-	       channels_of(m, sends, sends->several ? MiB / 2 : 16 * MiB,
-	                   ll               ? 8 * KiB
-	                   : sends->several ? MiB / 4
-	                                    : MiB / 16);
+	parts = parts_of(m, sends, sends->several ? MiB / 2 : 16 * MiB,
+	                 ll               ? 8 * KiB
+	                 : sends->several ? MiB / 4
+	                                  : MiB / 16);
+	return fmax(1, ceil(peers * parts / CHANNELS)) * bytes / parts / Bps;
 }
 
 /* Returns what the sends to so many peers wait for one another. */
@@ -274,13 +280,17 @@ static double far_channels_s(const struct machine *m, const struct nccl_sends *s
 double nccl_channels_s(const struct machine *m, int32_t ranks, int32_t peers,
                        double bytes)
 {
-	struct nccl_sends sends = {.ranks = ranks, .most_bytes = bytes};
-	double channel_Bps, one_s = channels_s(&channel_Bps, m, &sends);
-	double wait_s = sends_ll(bytes) ? waits_s(m, peers) : 0;
+	struct nccl_sends sends = {
+		.ranks = ranks, .inside = peers, .most_bytes = bytes};
 
-	if (one_s == 0)
-		return wait_s;
-	return fmax(wait_s, fmax(one_s, bytes * peers / channel_Bps / CHANNELS));
+	return fmax(channels_s(m, &sends), sends_ll(bytes) ? waits_s(m, peers) : 0);
+}
+
+double nccl_blocks_s(const struct machine *m, double bytes)
+{
+	double Bps = m->tuning.value[TUNING_CHANNEL_BPS];
+
+	return Bps > 0 ? bytes / (CHANNELS * nccl_data.block_links * Bps) : 0;
 }
 
 /*
@@ -302,10 +312,9 @@ void nccl_sends_cost(double *delay_s, double *least_s, const struct machine *m,
                      const struct nccl_sends *sends, double wire_s, double route_s)
 {
 	const double *tuning = m->tuning.value;
-	double peers_s, fill_s, channel_Bps;
+	double peers_s, fill_s;
 
-	*least_s = fmax(channels_s(&channel_Bps, m, sends),
-	                far_channels_s(m, sends, wire_s));
+	*least_s = fmax(channels_s(m, sends), far_channels_s(m, sends, wire_s));
 	if (!sends->several && sends_ll(sends->most_bytes))
 		*least_s = fmax(*least_s, waits_s(m, sends->inside));
 	if (!sends->several && few_Bps(m, sends->ranks) > 0)

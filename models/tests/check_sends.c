@@ -122,7 +122,7 @@ START_TEST(one_peer_of_xla)
 	machine->launch = LAUNCH_XLA;
 	exchange = exchanged(machine, NULL, "P(None, 'x')");
 	ck_assert_double_eq_tol(seconds_of(machine, &exchange),
-	                        process_s - device.launch_s + 9.7e-6, 1e-12);
+	                        process_s - device.launch_s + 10.5e-6, 1e-12);
 }
 END_TEST
 
