@@ -30,7 +30,7 @@ enum tuning_key {
 	TUNING_NET_SEND_SHARE, /* of the NIC's bandwidth, what plain sends reach */
 	/* Of a send to one peer across, for NVIDIA; 0: as many as its NIC fills, as NCCL since 2.29. */
 	TUNING_NET_SEND_CHANNELS,
-	TUNING_CHANNEL_BPS,    /* one channel of a send or a tree; 0: no limit */
+	TUNING_CHANNEL_BPS, /* one channel of a send or a tree; 0: no limit */
 	/*
 	 * What NCCL's search finds on the machine, by which its own model ranks: channels and
 	 * the speed of each inside a node (bwIntra); 0: by the rules of nccl_tuner.c.

@@ -297,10 +297,20 @@ struct nccl_sends {
 	double most_across_bytes; /* of one across a network */
 	int32_t ranks;            /* devices that send or receive in the whole step */
 	bool several; /* nodes in the step: some message of it crosses a network */
-	bool later;   /* a round after the first of a call, which that has paid for */
+	bool apart; /* processes in the step: some message leaves one (nccl_one_process) */
+	bool lone; /* devices have a peer each way, not in one round (nccl_send_round) */
+	bool later; /* a round after the first of a call, which that has paid for */
 };
 
-/* Stores `ranks` and `several` of a schedule, and clears the rest. */
+/*
+ * Returns the round of the library's sends, from 1 on, in which a rank sends to another: in round r
+ * each sends to the one that is r further on and receives from the one r before it, over the same
+ * channels (enqueue.cc, p2pSchedule in init.cc). Where a rank's send and receive have different rounds,
+ * as in swaps of neighbours among more than two, each has channels of its own.
+ */
+int32_t nccl_send_round(int32_t src, int32_t dst, int32_t ranks);
+
+/* Stores `ranks`, `several`, `apart` and `lone` of a schedule, and clears the rest. */
 void nccl_sends_step(struct nccl_sends *out, const struct schedule *s,
                      struct nccl_wire *wire);
 
@@ -321,6 +331,14 @@ void nccl_sends_task(struct schedule *s, struct task *t, struct nccl_wire *wire,
  */
 void nccl_sends_cost(double *delay_s, double *least_s, const struct machine *m,
                      const struct nccl_sends *sends, double wire_s, double route_s);
+
+/*
+ * Returns how many times as long as links say the wires of a node take for sends to so many peers. To
+ * several they do on Hopper: all-to-alls reach 343 to 348 GB/s on 8 H100, where rings have 367 and
+ * permutes 363 (xxrjun-N1G8), and from XLA 340. To one they do from XLA, which permutes 2 GiB among 8 H100 in
+ * 7.35 ms, in a shift and in swaps (measured-xla.csv), where nccl-tests takes 5.9.
+ */
+double nccl_sends_wires(const struct machine *m, int32_t peers);
 
 /*
  * Returns the seconds that the channels of a node need for a send of `bytes` to each of so
@@ -360,12 +378,13 @@ double nccl_sends_chunks_s(const struct machine *m, int32_t peers, double bytes,
 /* --- the library's own model (nccl_tuner.c) --------------------------------------- */
 
 /*
- * Returns how many blocks the kernels of a collective of a group of n have for `bytes` (V or
- * S): one for each 4 KiB and device, as the library adds channels to rings with LL
- * (src/enqueue.cc), up to the channels of a node. It stands for all algorithms and
- * protocols, as larger arrays have all channels anyway. 1 for sends to peers.
+ * Returns how much a process enqueues on a device for a collective of a group of n and `bytes` (V or
+ * S): of an all-to-all the sends and receives, its own part too, but for AMD's library, which has a call
+ * for it; 1 for a permute; else the blocks of a kernel, one for each 4 KiB and device, as the library
+ * adds channels to rings with LL (src/enqueue.cc), up to the channels of a node. That stands for
+ * all algorithms and protocols, as larger arrays have all channels anyway.
  */
-int nccl_blocks(const struct machine *m, enum op op, int32_t n, double bytes);
+int nccl_enqueued(const struct machine *m, enum op op, int32_t n, double bytes);
 
 /* Channels that the library's search finds, and the speed of each. */
 struct nccl_graph {
@@ -442,10 +461,10 @@ extern const struct nccl_caller nccl_callers[LAUNCH_MODES];
 double nccl_inside_us(const struct nccl_group *g, enum nccl_kind kind, enum protocol p);
 
 /*
- * Returns what the machine's caller adds to sends to several peers inside a node, where one
- * process runs all devices of it.
+ * Returns whether one process runs both devices of a node where a process runs all of a host: hosts
+ * have 16 GPUs or fewer, and a larger node is a rack, whose trays of four are hosts.
  */
-double nccl_node_sends_s(const struct machine *m);
+bool nccl_one_process(const struct machine *m, int32_t a, int32_t b);
 
 /*
  * Returns how many times as long as in a group of eight wires take in one of two devices, or of
@@ -453,7 +472,10 @@ double nccl_node_sends_s(const struct machine *m);
  */
 double nccl_small_group(const struct nccl_group *g);
 
-/* Returns how many times as long as links say the wires of one node take for the caller. */
+/* Returns how many times as long as links say wires of a node take for the caller, reducing or not. */
+double nccl_caller_wires(const struct machine *m, bool reduces);
+
+/* Returns the same for a group of one node, which may be small. */
 double nccl_slow_wires(const struct nccl_group *g, bool reduces);
 
 /* --- constants (nccl_data.c), microseconds and GB/s as in the library's source ---- */
@@ -475,9 +497,11 @@ struct nccl_data {
 	double nvls_efficiency[NCCL_GENERATIONS];
 	/* Measured: what a switch takes beside a launch, and the turn of each device. */
 	double nvls_us[NCCL_GENERATIONS], nvls_fill_us[NCCL_GENERATIONS];
-	double few_rings_Bps;          /* of all channels of nccl_few_rings() */
-	double block_links;            /* nccl_sends.c, measured */
-	double pair_wires, four_wires; /* nccl_small_group(), measured */
+	double few_rings_Bps;                 /* of all channels of nccl_few_rings() */
+	double block_links;                   /* nccl_sends.c, measured */
+	double sends_wires[NCCL_GENERATIONS]; /* nccl_sends_wires(), measured */
+	double lone_block;                    /* nccl_wire.c, measured */
+	double pair_wires, four_wires;        /* nccl_small_group(), measured */
 	double net_call_us; /* of a call across a network, until the host's proxies see it; measured */
 	/* Of sends across a network: a channel, their channels, a chunk, sends at once. */
 	double net_channel_Bps;
@@ -485,6 +509,7 @@ struct nccl_data {
 	int send_channels[NCCL_GENERATIONS];
 	double net_chunk_bytes;
 	int batch;
+	int tray; /* GPUs of a host of a rack (GB200 NVL72: 18 trays of 4) */
 	/* By floor(log2(bytes / 64)). */
 	double tree_correction[PROTOCOLS][23];
 	double nvlink_GBps[NCCL_GENERATIONS]; /* of one link */

@@ -261,8 +261,7 @@ static double delay_s(const struct candidate *c, const struct job *j, int32_t i,
 		steps_s += 1e-6 * nccl_data.net_call_us;
 	if (in_a_row && c->algorithm->saved_s)
 		steps_s -= c->algorithm->saved_s(g, j->op, c->protocol, j->bytes);
-	steps_s -= hidden_s(c, j, g,
-	                    in_a_row ? fmax(wire_s, meet_s(c, j, i)) : wire_s);
+	steps_s -= hidden_s(c, j, g, in_a_row ? fmax(wire_s, meet_s(c, j, i)) : wire_s);
 	if (c->algorithm->chunks_s)
 		chunks_s = c->algorithm->chunks_s(g, c->protocol, j->bytes, wire_s);
 	return fmax(0, steps_s - c->route_s[i]) +

@@ -56,12 +56,15 @@ const struct nccl_data nccl_data = {
 	.nvls_fill_us = {0, 0, 0.45, 0.8},
 	.few_rings_Bps = 50e9,
 	.block_links = 1.2,
+	.sends_wires = {1, 1, 1.05, 1},
+	.lone_block = 1.5,
 	.net_call_us = 6,
 	.net_channel_Bps = 14e9,
 	.old_channel_Bps = {14e9, 14e9, 14.5e9, 17.9e9},
 	.send_channels = {8, 8, 32, 32},
 	.net_chunk_bytes = 128 * 1024,
 	.batch = 8,
+	.tray = 4,
 	.pair_wires = 1.33,
 	.four_wires = 1.07,
 	.tree_correction = {{1,  1,  1,  1,  .9, .8, .7, .7, .7, .7, .6, .5,
@@ -80,15 +83,18 @@ const struct nccl_data nccl_data = {
  * Constants of `xla` are the best of a grid for measured-xla.csv without its outliers, on H100 and
  * GB200 together: a program of one collective, median of five runs. Launches of 9.7 to 11 us differ
  * by 0.2 % in the error, 12.5 us or a step of 1.5 us are worse by 1 %. Wires are slower on H100
- * alone. An all-to-all
- * has 15 us more where one process runs all of its devices, 8 H100 and not several trays of
- * four GB200. XLA's buffers are not registered with the library unless a flag asks for it,
- * and rings explain its gathers where the switch does not.
+ * alone. An all-to-all has 11 us more where one process runs all of its devices: two, four and
+ * eight H100, and the four GB200 of a tray, not those of several (10 to 12 us differ by 0.1 % in its
+ * error). XLA's buffers are not registered with the library unless a flag asks for it, and rings
+ * explain its gathers where the switch does not.
  * `single`: an all-reduce of 64 KiB to 1 MiB on 8 A100 takes longer than one of 32 KiB by 1.3
  * (dkh-a100-1n), 1.6 (superbench-a100-1n) and 2.4 us (stas-A100-1node) for each channel it has
  * more, and on azure-A100 by 0.4: 0.05 to 0.3 us a device. On MI300X, MI350X and H200 it is 0.05
  * to 0.1, so 0.1 stands for all. A broadcast and an all-gather take as much more as the
- * all-reduce, though they have half the steps and bytes, so it is the host's.
+ * all-reduce, though they have half the steps and bytes, so it is the host's. It stands for each send
+ * and receive of an all-to-all as well, 16 on each of 8 devices: on B200 (aicr-b200-1n-a2a) calls take 11 us
+ * more than other collectives' launches, which is 0.09 us each, on H20 28 us (nt314-h20-1n), and with
+ * a library of 2021 49 us (superbench-a100-1n).
  * `eager`: all-reduces of 32 to 512 KiB on 4 H100 take 41 us each from torch.distributed behind
  * a barrier (lambda-h100-4g-1n-ar-torch), where calls in a row take 10 to 17 us on 4 devices of
  * such a node by this model. In a row, which is not `eager`, torch.distributed adds 4 us: an
@@ -122,7 +128,7 @@ const struct nccl_caller nccl_callers[LAUNCH_MODES] = {
                         .help = "programs that XLA compiled",
                         .launch_s = 10.5e-6,
                         .ll_step_us = 1.3,
-                        .node_sends_s = 15e-6,
+                        .node_sends_s = 11e-6,
                         .unregistered = true,
                         .reduce_wires = 1.14,
                         .timed = timed_xla},
@@ -157,22 +163,28 @@ double nccl_small_group(const struct nccl_group *g)
 	return g->n == 2 ? nccl_data.pair_wires : g->n <= 4 ? nccl_data.four_wires : 1;
 }
 
-double nccl_slow_wires(const struct nccl_group *g, bool reduces)
+double nccl_caller_wires(const struct machine *m, bool reduces)
 {
-	double reduce = nccl_callers[g->machine->launch].reduce_wires;
+	double reduce = nccl_callers[m->launch].reduce_wires;
+	bool hopper = nccl_generation(m->tuning.value[TUNING_CC]) == 2;
 
-	if (nccl_generation(g->machine->tuning.value[TUNING_CC]) != 2 || g->nodes > 1 ||
-	    reduce == 0)
-		return 1;
-	return nccl_small_group(g) * (reduces ? reduce : 1);
+	return reduces && hopper && reduce > 0 ? reduce : 1;
 }
 
-/* Hosts have 16 GPUs or fewer; a larger node is a rack, whose trays are hosts. */
-double nccl_node_sends_s(const struct machine *m)
+double nccl_slow_wires(const struct nccl_group *g, bool reduces)
 {
-	bool host = m->ndevices <= 16 * m->fabric[0].ndomains;
+	const struct machine *m = g->machine;
 
-	return host ? nccl_callers[m->launch].node_sends_s : 0;
+	if (nccl_generation(m->tuning.value[TUNING_CC]) != 2 || g->nodes > 1 ||
+	    nccl_callers[m->launch].reduce_wires == 0)
+		return 1;
+	return nccl_small_group(g) * nccl_caller_wires(m, reduces);
+}
+
+bool nccl_one_process(const struct machine *m, int32_t a, int32_t b)
+{
+	return m->ndevices <= 16 * m->fabric[0].ndomains ||
+	       a / nccl_data.tray == b / nccl_data.tray;
 }
 
 double nccl_far_ring(double cc)

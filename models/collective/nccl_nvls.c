@@ -71,7 +71,8 @@ static double nvls_steps_s(const struct nccl_group *g, enum op op, enum protocol
 {
 	(void)op;
 	(void)p;
-	return 1e-6 * nccl_data.nvls_us[nccl_generation(g->machine->tuning.value[TUNING_CC])];
+	return 1e-6 *
+	       nccl_data.nvls_us[nccl_generation(g->machine->tuning.value[TUNING_CC])];
 }
 
 static double nvls_tree_steps_s(const struct nccl_group *g, enum op op, enum protocol p)

@@ -191,7 +191,8 @@ static double slowness(const struct nccl_group *g, enum op op)
 static double nccl_ring_least_s(const struct nccl_group *g, enum op op, enum protocol p,
                                 double bytes)
 {
-	double wire_bytes = bytes_sent(g, op, bytes) * protocol_wire(p), lines_s = 0, slow;
+	double wire_bytes = bytes_sent(g, op, bytes) * protocol_wire(p), lines_s = 0,
+	       slow;
 	int row = nccl_generation(g->machine->tuning.value[TUNING_CC]);
 
 	if (nccl_few_rings(g))

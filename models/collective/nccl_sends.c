@@ -9,7 +9,8 @@
  *           share that plain sends reach of a NIC
  *   cost    (g-1) send_s + (n-g) net_send_s + w, and what the caller adds where one process
  *           runs all devices. m = 1: + 2 sqrt(w fill), + a step of Simple where messages are too
- *           large for LL, and w is what channels take, if that is more (nccl_channels_s()), or blocks.
+ *           large for LL, and w is what channels take, if that is more (nccl_channels_s()), or blocks,
+ *           or wires that are slower than links say (nccl_sends_wires()).
  *           m > 1: + a step of Simple for each eight peers across, a call's 6 us, and first
  *           chunks (nccl_sends_far_s(), nccl_sends_chunks_s())
  *   need    3S on every device
@@ -50,7 +51,6 @@ static void sends_inside(struct schedule *out, const struct nccl_group *g, int32
 	bool ports = nccl_switch(g, false) && per > 1;
 
 	schedule_task(out, 1);
-	bytes *= nccl_slow_wires(g, false);
 	for (int32_t i = node; i < node + per; i++) {
 		if (ports) {
 			send_pair(out, g, i, node + (i + 1) % per,
@@ -194,6 +194,15 @@ static int32_t peers_across(const struct nccl_group *g)
 	return g->n - fewest;
 }
 
+/* Returns whether one process runs all members where it runs all devices of a host. */
+static bool one_process(const struct nccl_group *g)
+{
+	for (int32_t i = 1; i < g->n; i++)
+		if (!nccl_one_process(g->machine, g->ids[0], g->ids[i]))
+			return false;
+	return g->nodes == 1;
+}
+
 static double sends_steps_s(const struct nccl_group *g, enum op op, enum protocol p)
 {
 	const double *tuning = g->machine->tuning.value;
@@ -202,7 +211,7 @@ static double sends_steps_s(const struct nccl_group *g, enum op op, enum protoco
 	(void)p;
 	return (g->per_node - 1) * tuning[TUNING_SEND_S] +
 	       peers_across(g) * tuning[TUNING_NET_SEND_S] +
-	       (g->nodes == 1 ? nccl_node_sends_s(g->machine) : 0);
+	       (one_process(g) ? nccl_callers[g->machine->launch].node_sends_s : 0);
 }
 
 static double sends_large_s(const struct nccl_group *g, double bytes)
@@ -229,14 +238,21 @@ static double sends_chunks_s(const struct nccl_group *g, enum protocol p, double
 static double sends_least_s(const struct nccl_group *g, enum op op, enum protocol p,
                             double bytes)
 {
+	double least_s, slow;
+
 	(void)op;
 	(void)p;
 	if (g->nodes > 1)
 		return 0;
 	if (nccl_few_rings(g))
 		return bytes / g->n * (g->n - 1) / nccl_slowest_Bps(g);
-	return fmax(nccl_channels_s(g->machine, g->n, g->n - 1, bytes / g->n),
-	            nccl_blocks_s(g->machine, bytes));
+	least_s = fmax(nccl_channels_s(g->machine, g->n, g->n - 1, bytes / g->n),
+	               nccl_blocks_s(g->machine, bytes));
+	slow = fmax(nccl_slow_wires(g, false), nccl_sends_wires(g->machine, g->n - 1));
+	if (slow > 1 && nccl_switch(g, false))
+		least_s = fmax(least_s,
+		               slow * bytes * (g->n - 1) / g->n / nccl_slowest_Bps(g));
+	return least_s;
 }
 
 const struct nccl_algorithm nccl_sends = {

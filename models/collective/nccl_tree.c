@@ -91,15 +91,17 @@ static double tree_meet_s(const struct nccl_group *g, enum op op, enum protocol 
                           double bytes)
 {
 	int levels = nccl_log2(g->nodes);
-	double meet_s = nccl_rendezvous_s(g, 2 * levels, bytes / 2 / g->per_node), busy_s;
+	double meet_s = nccl_rendezvous_s(g, 2 * levels, bytes / 2 / g->per_node),
+	       busy_s;
 
 	if (p == PROTOCOL_LL || meet_s == 0)
 		return 0;
 	if (p != PROTOCOL_SIMPLE)
 		return meet_s;
 	busy_s = tree_least_s(g, op, p, bytes);
-	return meet_s + busy_s + (levels - 1) * busy_s * chunk_bytes(g, bytes) *
-	                                 nccl_net_channels(g) / bytes;
+	return meet_s + busy_s +
+	       (levels - 1) * busy_s * chunk_bytes(g, bytes) * nccl_net_channels(g) /
+	               bytes;
 }
 
 /*

@@ -229,12 +229,15 @@ static void node_graphs(struct nccl_case *c, const struct nccl_group *g)
 	c->graph[NCCL_NVLS] = c->graph[NCCL_NVLS_TREE] = nvls;
 }
 
-int nccl_blocks(const struct machine *m, enum op op, int32_t n, double bytes)
+int nccl_enqueued(const struct machine *m, enum op op, int32_t n, double bytes)
 {
-	int row = nccl_generation(m->tuning.value[TUNING_CC]);
+	double cc = m->tuning.value[TUNING_CC];
+	int row = nccl_generation(cc);
 
-	if (op == OP_ALL_TO_ALL || op == OP_PERMUTE)
+	if (op == OP_PERMUTE || (op == OP_ALL_TO_ALL && cc == 0))
 		return 1;
+	if (op == OP_ALL_TO_ALL)
+		return 2 * n;
 	return (int)fmax(1, fmin(nccl_data.one_node[row].channels, bytes / (4096. * n)));
 }
 

@@ -156,8 +156,8 @@ static int32_t most_messages(int32_t *count, const struct schedule *s,
  * 299, 356 GB/s for 32 to 512 MiB, set xxrjun-N1G8), 64 GB200 (21, 22, 44, 88, 174 for 4, 16, 32,
  * 64, 128 MiB) and 72 (22, 44, 86, 170, 335 for 9, 18, 36, 72, 144 MiB, measured-xla.csv).
  */
-static int parts_of(const struct machine *m, const struct nccl_sends *sends, double most,
-                    double part)
+static int parts_of(const struct machine *m, const struct nccl_sends *sends,
+                    double most, double part)
 {
 	int limit = m->tuning.value[TUNING_CC] < 90 ? 16 : CHANNELS, parts = limit;
 	double bytes = sends->most_bytes;
@@ -184,7 +184,8 @@ static bool sends_ll(double bytes)
  * (NCCL's ncclP2pChannelBaseForRound and ncclP2pChannelForPart; peer 0 of a device is itself), so
  * the busiest channel has one of each 32 / parts peers. All-to-alls of 18, 36 and 72 GB200 show it: their busiest
  * channel has one, two and three peers of one part (365, 370 to 400 and 458 to 506 GB/s), and
- * three quarters of 17 peers of four parts (499).
+ * three quarters of 17 peers of four parts (499). A block that serves one direction alone is 1.5 times as
+ * fast: pairs of 8 H100 swap 4 to 64 MiB at 116 GB/s, where a shift by one has 76 (measured-xla.csv).
  */
 static double channels_s(const struct machine *m, const struct nccl_sends *sends)
 {
@@ -194,6 +195,8 @@ static double channels_s(const struct machine *m, const struct nccl_sends *sends
 	double Bps = m->tuning.value[TUNING_CHANNEL_BPS] / (ll ? 4 : 1);
 	int parts;
 
+	if (sends->lone)
+		Bps *= nccl_data.lone_block;
 	if (Bps == 0 || bytes == 0)
 		return 0;
 	parts = parts_of(m, sends, sends->several ? MiB / 2 : 16 * MiB,
@@ -280,8 +283,7 @@ static double far_channels_s(const struct machine *m, const struct nccl_sends *s
 double nccl_channels_s(const struct machine *m, int32_t ranks, int32_t peers,
                        double bytes)
 {
-	struct nccl_sends sends = {
-		.ranks = ranks, .inside = peers, .most_bytes = bytes};
+	struct nccl_sends sends = {.ranks = ranks, .inside = peers, .most_bytes = bytes};
 
 	return fmax(channels_s(m, &sends), sends_ll(bytes) ? waits_s(m, peers) : 0);
 }
@@ -308,6 +310,30 @@ static double few_Bps(const struct machine *m, int32_t ranks)
 	return m->link[links[0]].bandwidth_Bps;
 }
 
+double nccl_sends_wires(const struct machine *m, int32_t peers)
+{
+	if (peers < 2)
+		return nccl_caller_wires(m, true);
+	return nccl_data.sends_wires[nccl_generation(m->tuning.value[TUNING_CC])];
+}
+
+/*
+ * Returns the seconds that sends within a node need at least beside their channels: waits, slow wires
+ * and few rings.
+ */
+static double node_least_s(const struct machine *m, const struct nccl_sends *sends,
+                           double wire_s)
+{
+	double least_s = sends_ll(sends->most_bytes) ? waits_s(m, sends->inside) : 0;
+	double slow = nccl_sends_wires(m, sends->inside), Bps = few_Bps(m, sends->ranks);
+
+	if (slow > 1)
+		least_s = fmax(least_s, slow * wire_s);
+	if (Bps > 0)
+		least_s = fmax(least_s, sends->inside * sends->most_bytes / Bps);
+	return least_s;
+}
+
 void nccl_sends_cost(double *delay_s, double *least_s, const struct machine *m,
                      const struct nccl_sends *sends, double wire_s, double route_s)
 {
@@ -315,11 +341,8 @@ void nccl_sends_cost(double *delay_s, double *least_s, const struct machine *m,
 	double peers_s, fill_s;
 
 	*least_s = fmax(channels_s(m, sends), far_channels_s(m, sends, wire_s));
-	if (!sends->several && sends_ll(sends->most_bytes))
-		*least_s = fmax(*least_s, waits_s(m, sends->inside));
-	if (!sends->several && few_Bps(m, sends->ranks) > 0)
-		*least_s = fmax(*least_s, sends->inside * sends->most_bytes /
-		                                  few_Bps(m, sends->ranks));
+	if (!sends->several)
+		*least_s = fmax(*least_s, node_least_s(m, sends, wire_s));
 	peers_s = sends->inside * tuning[TUNING_SEND_S] +
 	          sends->across * tuning[TUNING_NET_SEND_S];
 	if (sends->most_across_bytes > 0)
@@ -327,12 +350,42 @@ void nccl_sends_cost(double *delay_s, double *least_s, const struct machine *m,
 		           1e-6 * nccl_data.net_call_us;
 	if (!sends->several)
 		peers_s += nccl_sends_large_s(m, sends->inside, sends->most_bytes);
-	if (!sends->several && !sends->later && sends->inside > 1)
-		peers_s += nccl_node_sends_s(m);
+	if (!sends->several && !sends->apart && !sends->later && sends->inside > 1)
+		peers_s += nccl_callers[m->launch].node_sends_s;
 	fill_s = sends->network ? nccl_sends_chunks_s(m, sends->across,
 	                                              sends->most_across_bytes, wire_s)
 	                        : 2 * sqrt(wire_s * tuning[TUNING_FILL_S]);
 	*delay_s = fmax(0, peers_s - route_s) + fill_s;
+}
+
+int32_t nccl_send_round(int32_t src, int32_t dst, int32_t ranks)
+{
+	return 1 + ((dst - src) % ranks + ranks - 1) % ranks;
+}
+
+/*
+ * Returns whether each device sends to one peer at most and receives from one, in different rounds.
+ * `round` ([2 x devices]) is zero before and after.
+ */
+static bool is_lone(const struct schedule *s, int32_t ranks, int32_t *round)
+{
+	bool lone = true;
+
+	for (int64_t i = 0; i < s->nmessages; i++) {
+		const struct message *msg = &s->message[i];
+		int32_t *from = &round[end_of(msg, 0)], *to = &round[end_of(msg, 1)];
+
+		lone = lone && !*from && !*to;
+		*from = *to = nccl_send_round(msg->src, msg->dst, ranks);
+	}
+	for (int64_t i = 0; i < s->nmessages && lone; i++) {
+		int32_t src = s->message[i].src;
+
+		lone = round[2 * src] != round[2 * src + 1];
+	}
+	for (int64_t i = 0; i < 2 * s->nmessages; i++)
+		round[end_of(&s->message[i / 2], i % 2)] = 0;
+	return lone;
 }
 
 void nccl_sends_step(struct nccl_sends *out, const struct schedule *s,
@@ -343,12 +396,15 @@ void nccl_sends_step(struct nccl_sends *out, const struct schedule *s,
 		const struct message *msg = &s->message[i];
 
 		out->several = out->several || wire->is_network[msg->fabric];
+		out->apart = out->apart ||
+		             !nccl_one_process(wire->machine, msg->src, msg->dst);
 		out->ranks += !wire->inside[2 * msg->src]++;
 		out->ranks += !wire->inside[2 * msg->dst]++;
 	}
 	for (int64_t i = 0; i < s->nmessages; i++)
 		wire->inside[2 * s->message[i].src] =
 			wire->inside[2 * s->message[i].dst] = 0;
+	out->lone = !out->several && is_lone(s, out->ranks, wire->inside);
 }
 
 /* Returns whether no message before the task crosses a network. */
@@ -366,6 +422,8 @@ void nccl_sends_task(struct schedule *s, struct task *t, struct nccl_wire *wire,
 {
 	struct nccl_sends sends = {.ranks = step->ranks,
 	                           .several = step->several,
+	                           .apart = step->apart,
+	                           .lone = step->lone,
 	                           .later = step->later,
 	                           .network = again && step->several};
 	double wire_s, route_s;

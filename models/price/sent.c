@@ -148,8 +148,36 @@ static int32_t most(int32_t a, int32_t b)
 }
 
 /*
- * Stores how many devices send or receive, and whether some do so across a network, which
- * libraries ask. Where sets are found and sorted.
+ * Returns whether each device sends to one peer at most and receives from one, in different rounds
+ * of the library.
+ */
+static bool is_lone(const struct price_sent *sent, const struct step *s, int32_t n,
+                    int32_t ranks)
+{
+	int32_t *to = sent->inside, *from = sent->across; /* the rounds of each */
+	bool lone = true;
+
+	for (int32_t dst = 0; dst < n && lone; dst++) {
+		int64_t i = sent->first[dst];
+		int32_t src;
+
+		if (i == sent->first[dst + 1])
+			continue;
+		src = s->transfers[i].src;
+		lone = !to[src] && i + 1 == sent->first[dst + 1];
+		to[src] = from[dst] =
+			nccl_send_round(sent->device[src], sent->device[dst], ranks);
+	}
+	for (int32_t d = 0; d < n; d++) {
+		lone = lone && (!to[d] || to[d] != from[d]);
+		to[d] = from[d] = 0;
+	}
+	return lone;
+}
+
+/*
+ * Stores how many devices send or receive, and whether some do so across a network or processes,
+ * which libraries ask. Where sets are found and sorted.
  */
 static void find_step(struct nccl_sends *step, const struct price_sent *sent,
                       const struct step *s, int32_t n)
@@ -165,13 +193,16 @@ static void find_step(struct nccl_sends *step, const struct price_sent *sent,
 	}
 	for (int32_t dst = 0; dst < n && !step->several; dst++)
 		for (int64_t i = sent->first[dst]; i < sent->first[dst + 1]; i++) {
-			int fabric = fabric_between(sent->machine,
-			                            sent->device[s->transfers[i].src],
-			                            sent->device[dst]);
+			int32_t from = sent->device[s->transfers[i].src];
+			int32_t to = sent->device[dst];
+			int fabric = fabric_between(sent->machine, from, to);
 
 			step->several = step->several ||
 			                (fabric >= 0 && sent->is_network[fabric]);
+			step->apart = step->apart ||
+			              !nccl_one_process(sent->machine, from, to);
 		}
+	step->lone = !step->several && is_lone(sent, s, n, step->ranks);
 }
 
 /* Counts a message of a library, and returns the bytes that it puts on links. */

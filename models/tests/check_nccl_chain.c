@@ -15,7 +15,8 @@
 
 static const char *const protocols[] = {"ll", "ll128", "simple"};
 static const double wire_factor[] = {2, 128. / 120, 1};
-static const double base[] = {0, 7.4, 1.8}, inside[] = {0.6, 1.9, 3.4}, across[] = {2.7, 4.0, 14};
+static const double base[] = {0, 7.4, 1.8}, inside[] = {0.6, 1.9, 3.4},
+		    across[] = {2.7, 4.0, 14};
 static const struct {
 	int32_t nodes, gpus;
 } shapes[] = {{1, 3}, {1, 5}, {1, 8}, {2, 3}, {2, 8}, {3, 5}, {3, 1}, {5, 1}, {4, 2}};
@@ -76,9 +77,9 @@ START_TEST(large_chains_in_a_row)
 		double each_us;
 		double fills;
 	} row[] = {
-		{70, LAUNCH_PROCESS, 4, 2},  {80, LAUNCH_PROCESS, 4, 2},
-		{90, LAUNCH_PROCESS, 4, 1},  {100, LAUNCH_XLA, 4, 2},
-		{80, LAUNCH_SINGLE, 4, 2},   {90, LAUNCH_SINGLE, 4, 1},
+		{70, LAUNCH_PROCESS, 4, 2}, {80, LAUNCH_PROCESS, 4, 2},
+		{90, LAUNCH_PROCESS, 4, 1}, {100, LAUNCH_XLA, 4, 2},
+		{80, LAUNCH_SINGLE, 4, 2},  {90, LAUNCH_SINGLE, 4, 1},
 		{100, LAUNCH_SINGLE, 1, 1},
 	};
 

@@ -135,9 +135,9 @@ START_TEST(launch_of_collectives)
 		double bytes, enqueue_s;
 	} row[] = {{5, 120e-6}, {24576, 120e-6}, {49152, 120.3e-6}, {1e9, 0}};
 	struct machine *m = tuned(2, 3, 70);
+	struct lowered l;
 
 	for (int i = 0; i < COUNT(row); i++) {
-		struct lowered l;
 		double alone_s;
 
 		m->launch = LAUNCH_PROCESS;
@@ -150,6 +150,12 @@ START_TEST(launch_of_collectives)
 		near(seconds_of(m, &l), fmax(alone_s, row[i].enqueue_s), "collective");
 	}
 	near(local_rates(m, NULL, 6).launch_s, 120e-6, "step");
+	/* Six sends and six receives on each of three devices: 11 tenths after the first. */
+	l = lowered_all(m, OP_ALL_TO_ALL, 6);
+	near(seconds_of(m, &l), 123.3e-6, "all-to-all");
+	m->tuning.value[TUNING_CC] = 0;
+	l = lowered_all(m, OP_ALL_TO_ALL, 6);
+	near(seconds_of(m, &l), 120e-6, "all-to-all of AMD's library");
 }
 END_TEST
 
@@ -296,6 +302,40 @@ START_TEST(channels_of_a_send)
 END_TEST
 
 /*
+ * Pairs of eight H100 that swap: a rank's send and its receive are in rounds d and 8 - d of the
+ * library, so on channels of their own but for d = 4, and channels of one direction are 1.5 times as
+ * fast. In a shift by one all send and receive in round 1, and so do two devices alone. Who
+ * sends and does not receive has one direction.
+ */
+START_TEST(channels_of_a_swap)
+{
+	static const struct {
+		int32_t n;
+		struct pair pair[8];
+		double channels; /* that a send has, or as many as it is as fast as */
+	} table[] = {
+		{8, {{0, 1}, {1, 0}, {2, 3}, {3, 2}, {4, 5}, {5, 4}, {6, 7}, {7, 6}}, 6},
+		{8, {{0, 3}, {3, 0}, {1, 2}, {2, 1}, {4, 7}, {7, 4}, {5, 6}, {6, 5}}, 6},
+		{8, {{0, 4}, {4, 0}, {1, 5}, {5, 1}, {2, 6}, {6, 2}, {3, 7}, {7, 3}}, 4},
+		{8, {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 6}, {6, 7}, {7, 0}}, 4},
+		{2, {{0, 1}, {1, 0}}, 16},
+		{1, {{0, 1}}, 24},
+	};
+	struct machine *m = tuned(1, 8, 90);
+	double M = 4 * 1024 * 1024;
+
+	for (int i = 0; i < COUNT(table); i++) {
+		struct text why = {0};
+		struct lowered l;
+
+		ck_assert(lower_pairs(&l, arena, m, table[i].pair, table[i].n, M, &why));
+		near(l.schedule.task[0].least_s, M / CHANNEL_BPS / table[i].channels,
+		     "channels");
+	}
+}
+END_TEST
+
+/*
  * Channels of a send to one peer across, of 14 GB/s: as many as the NIC fills, halved until
  * channels times ranks are 128 or less from Hopper on, 32 before; of libraries before 2.29 what
  * is set, 32 at most, of 14.5 GB/s on Hopper and 17.9 on Blackwell, until they are 64 or less.
@@ -307,10 +347,10 @@ START_TEST(channels_of_a_send_across)
 		int cc;
 		double set, GBps;
 	} table[] = {
-		{2, 1, 90, 0, 42},     {2, 16, 90, 0, 42}, {11, 4, 90, 0, 14},
-		{8, 4, 100, 2, 35.8},  {2, 8, 90, 2, 29},  {9, 4, 90, 2, 14.5},
-		{2, 8, 100, 4, 71.6},  {2, 8, 80, 0, 14},  {2, 4, 80, 2, 28},
-		{2, 8, 100, 1, 17.9},  {2, 1, 90, 64, 464},
+		{2, 1, 90, 0, 42},    {2, 16, 90, 0, 42},  {11, 4, 90, 0, 14},
+		{8, 4, 100, 2, 35.8}, {2, 8, 90, 2, 29},   {9, 4, 90, 2, 14.5},
+		{2, 8, 100, 4, 71.6}, {2, 8, 80, 0, 14},   {2, 4, 80, 2, 28},
+		{2, 8, 100, 1, 17.9}, {2, 1, 90, 64, 464},
 	};
 
 	for (int i = 0; i < COUNT(table); i++) {
@@ -422,6 +462,7 @@ Suite *tests(void)
 	tcase_add_test(c, forced_by_geometry);
 	tcase_add_test(c, permute_is_a_shift);
 	tcase_add_test(c, channels_of_a_send);
+	tcase_add_test(c, channels_of_a_swap);
 	tcase_add_test(c, channels_of_a_send_across);
 	tcase_add_test(c, chains);
 	tcase_add_test(c, nobody_joins_them);

@@ -92,7 +92,7 @@ START_TEST(as_an_all_to_all)
 }
 END_TEST
 
-/* Nor do they where XLA calls, which takes 15 us more for several peers of one process. */
+/* Nor do they where XLA calls, which takes 11 us more for several peers of one process. */
 START_TEST(as_an_all_to_all_of_xla)
 {
 	int32_t m = shapes[_i].nodes, g = shapes[_i].gpus, n = m * g;
@@ -107,7 +107,7 @@ START_TEST(as_an_all_to_all_of_xla)
 	ck_assert_double_eq_tol(seconds_of(machine, &exchange) - exchange.launch_s,
 	                        seconds_of(machine, &all) - all.launch_s, 2 * wire_s);
 	ck_assert_double_eq_tol(exchange.schedule.task[0].delay_s,
-	                        fmax(0, peers_s(m, g) + (m == 1 ? 15e-6 : 0) - route_s),
+	                        fmax(0, peers_s(m, g) + (m == 1 ? 11e-6 : 0) - route_s),
 	                        first_s(m, g));
 }
 END_TEST

@@ -37,12 +37,13 @@ static struct points points_of(const struct validation *v, const struct family_f
 			if (validation_class(m->bytes) != size_class ||
 			    validation_several(v, r->row) != several)
 				continue;
-			p.at[p.n++] = (struct point){.family = fit[i].family,
-			                             .cluster = cluster ? cluster : m->set,
-			                             .set = m->set,
-			                             .part = m->collective,
-			                             .kind = m->collective,
-			                             .e = r->e};
+			p.at[p.n++] =
+				(struct point){.family = fit[i].family,
+			                       .cluster = cluster ? cluster : m->set,
+			                       .set = m->set,
+			                       .part = m->collective,
+			                       .kind = m->collective,
+			                       .e = r->e};
 		}
 	points_weigh(&p);
 	return p;

@@ -22,8 +22,10 @@
  *
  * The rule was chosen among others by the interval score (Gneiting and Raftery, JASA 102, 2007)
  * of these sets left out twice, in ln: the mean over pairs of width + 10 times what is beyond an
- * end. For collectives it is 0.81 from 1 MiB on and 1.07 below; 0.82 and 1.11 where h is left as
- * it is, a share of one tau of all families added, and the level that of one pair more.
+ * end. For collectives it was 0.81 from 1 MiB on and 1.07 below; 0.82 and 1.11 where h is left as
+ * it is, a share of one tau of all families added, and the level that of one pair more. Sizes from
+ * 512 MiB on are a class since then: in one with those from 64 MiB on, intervals held 75 % of the
+ * fitted timings below 512 MiB and 89 % above, and apart they hold 85 and 86 %.
  *
  * Training steps are treated alike, with models in place of collectives and no rows for one of
  * them. A step is foretold by the shipped constants where none of them was fitted to it, else

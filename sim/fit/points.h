@@ -17,7 +17,8 @@ struct point {
 	const char *kind; /* for half-widths of one kind of a family; NULL: there are none */
 	double e;         /* ln(measured / foretold) */
 	bool held_out; /* no constant was ever fitted to it */
-	double weight, cluster_weight; /* of it and of all of its cluster, set by points_weigh() */
+	double weight,
+		cluster_weight; /* of it and of all of its cluster, set by points_weigh() */
 };
 
 /* The mean of the errors of a set, squared. */

@@ -115,7 +115,8 @@ static const char *factor(struct arena *a, double x)
 static void ranges_row(struct pen_table *t, const struct validation *v, const char *name,
                        const char *families, struct group g, struct arena *a)
 {
-	static const int range[3][2] = {{2, 3}, {1, 1}, {0, 0}};
+	static const int range[3][2] = {
+		{VALIDATION_FROM_MIB, VALIDATION_CLASSES - 1}, {1, 1}, {0, 0}};
 	const char **cell = words_row(t);
 
 	cell[0] = name;
@@ -281,7 +282,8 @@ static void print_sure(const struct pen *pen, const struct validation *v)
 	static const struct {
 		const char *name;
 		int first, last;
-	} range[] = {{"from 1 MiB", 2, 3}, {"below 1 MiB", 0, 1}};
+	} range[] = {{"from 1 MiB", VALIDATION_FROM_MIB, VALIDATION_CLASSES - 1},
+	             {"below 1 MiB", 0, VALIDATION_FROM_MIB - 1}};
 	struct arena *a = pen->arena;
 	int64_t n;
 	const struct prediction *row = validation_rows(v, &n);
@@ -322,8 +324,9 @@ static void notes_table(const struct pen *pen, const struct validation *v)
 	                                 "lrp", head, (size_t)n);
 
 	for (int64_t i = 0; i < n; i++) {
-		struct group g = {
-			.system = row[i].row->system, .first_class = 2, .last_class = 3};
+		struct group g = {.system = row[i].row->system,
+		                  .first_class = VALIDATION_FROM_MIB,
+		                  .last_class = VALIDATION_CLASSES - 1};
 		int64_t k = 0;
 		const char **cell;
 

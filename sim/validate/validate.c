@@ -294,8 +294,8 @@ static void row_prepared(struct validation *v, int64_t i)
 		p->time_s =
 			s +
 			profile_call_s(v->perf[i].machine, g->ids, g->ngroups * g->size,
-		                       nccl_blocks(v->perf[i].machine, v->perf[i].op,
-		                                   g->size, (double)p->row->bytes),
+		                       nccl_enqueued(v->perf[i].machine, v->perf[i].op,
+		                                     g->size, (double)p->row->bytes),
 		                       s);
 }
 
@@ -366,10 +366,9 @@ static const struct {
 	const char *name;
 	int64_t below;
 } classes[VALIDATION_CLASSES] = {
-	{"<64 KiB", INT64_C(64) << 10},
-	{"64 KiB-1 MiB", INT64_C(1) << 20},
-	{"1-64 MiB", INT64_C(64) << 20},
-	{">=64 MiB", INT64_MAX},
+	{"<64 KiB", INT64_C(64) << 10},  {"64 KiB-1 MiB", INT64_C(1) << 20},
+	{"1-64 MiB", INT64_C(64) << 20}, {"64-512 MiB", INT64_C(512) << 20},
+	{">=512 MiB", INT64_MAX},
 };
 
 int validation_class(int64_t bytes)

@@ -115,8 +115,8 @@ void validation_prepare(struct validation *v, const char *family);
  */
 void validation_row(struct validation *v, int64_t row);
 
-/* The size classes are < 64 KiB, < 1 MiB, < 64 MiB and above. */
-enum { VALIDATION_CLASSES = 4 };
+/* The size classes are < 64 KiB, < 1 MiB, < 64 MiB, < 512 MiB and above. */
+enum { VALIDATION_CLASSES = 5, VALIDATION_FROM_MIB = 2 /* the first from 1 MiB on */ };
 int validation_class(int64_t bytes);
 const char *validation_class_name(int size_class);
 int64_t validation_class_from(int size_class); /* its least bytes */
