@@ -298,7 +298,7 @@ struct nccl_sends {
 	int32_t ranks;            /* devices that send or receive in the whole step */
 	bool several; /* nodes in the step: some message of it crosses a network */
 	bool apart; /* processes in the step: some message leaves one (nccl_one_process) */
-	bool lone; /* devices have a peer each way, not in one round (nccl_send_round) */
+	bool lone; /* no device has two peers one way, or one round both ways (nccl_send_round) */
 	bool later; /* a round after the first of a call, which that has paid for */
 };
 
@@ -379,10 +379,10 @@ double nccl_sends_chunks_s(const struct machine *m, int32_t peers, double bytes,
 
 /*
  * Returns how much a process enqueues on a device for a collective of a group of n and `bytes` (V or
- * S): of an all-to-all the sends and receives, its own part too, but for AMD's library, which has a call
- * for it; 1 for a permute; else the blocks of a kernel, one for each 4 KiB and device, as the library
- * adds channels to rings with LL (src/enqueue.cc), up to the channels of a node. That stands for
- * all algorithms and protocols, as larger arrays have all channels anyway.
+ * S). Of an all-to-all that is 2n, its sends and receives, but 1 by AMD's library, which has a call for
+ * it, and 1 of a permute. Else it is the blocks of a kernel, one for each 4 KiB and device, as the
+ * library adds channels to rings with LL (src/enqueue.cc), up to the channels of a node; that stands
+ * for all algorithms and protocols, as larger arrays have all channels anyway.
  */
 int nccl_enqueued(const struct machine *m, enum op op, int32_t n, double bytes);
 
@@ -434,15 +434,15 @@ int nccl_tree_channels(const struct nccl_group *g);
  */
 struct nccl_caller {
 	const char *name, *help;
-	double launch_s;     /* in place of the platform's; 0: the platform's */
-	double call_s;       /* beside the launch */
-	double ll_step_us;   /* of a step of LL inside a node, at least */
-	double node_sends_s; /* of sends to several peers among devices of one process */
-	double channel_s; /* of the host for each block of a kernel after the first */
+	double launch_s;   /* in place of the platform's; 0: the platform's */
+	double call_s;     /* beside the launch */
+	double ll_step_us; /* of a step of LL inside a node, at least */
+	double node_sends_s; /* of all-to-alls, and sends to several peers, in one process */
+	double channel_s; /* of the host for each thing enqueued after the first (nccl_enqueued) */
 	bool in_a_row; /* calls that do not wait for one another, as in a loop of a test */
 	bool unregistered; /* buffers: switches cannot multicast into them */
 	/*
-	 * How many times as long wires take on Hopper where devices reduce. Where it is
+	 * How many times as long wires take on Hopper where devices reduce or permute. Where it is
 	 * given, those of small groups take longer as well (nccl_small_group). Measured,
 	 * and not explained. 0: neither.
 	 */
@@ -461,9 +461,12 @@ extern const struct nccl_caller nccl_callers[LAUNCH_MODES];
 double nccl_inside_us(const struct nccl_group *g, enum nccl_kind kind, enum protocol p);
 
 /*
- * Returns whether one process runs both devices of a node where a process runs all of a host: hosts
- * have 16 GPUs or fewer, and a larger node is a rack, whose trays of four are hosts.
+ * Returns whether the machine's nodes are racks: hosts have 16 GPUs or fewer, and a larger node is a
+ * rack, whose trays of four are hosts.
  */
+bool nccl_is_rack(const struct machine *m);
+
+/* Returns whether one process runs both devices of a node where a process runs all of a host. */
 bool nccl_one_process(const struct machine *m, int32_t a, int32_t b);
 
 /*
@@ -472,10 +475,13 @@ bool nccl_one_process(const struct machine *m, int32_t a, int32_t b);
  */
 double nccl_small_group(const struct nccl_group *g);
 
-/* Returns how many times as long as links say wires of a node take for the caller, reducing or not. */
-double nccl_caller_wires(const struct machine *m, bool reduces);
+/*
+ * Returns how many times as long as links say wires of a node take that reduce or permute, for the
+ * caller.
+ */
+double nccl_caller_wires(const struct machine *m);
 
-/* Returns the same for a group of one node, which may be small. */
+/* Returns the same of a group of one node, which may be small, and reduces or does not. */
 double nccl_slow_wires(const struct nccl_group *g, bool reduces);
 
 /* --- constants (nccl_data.c), microseconds and GB/s as in the library's source ---- */
@@ -500,7 +506,7 @@ struct nccl_data {
 	double few_rings_Bps;                 /* of all channels of nccl_few_rings() */
 	double block_links;                   /* nccl_sends.c, measured */
 	double sends_wires[NCCL_GENERATIONS]; /* nccl_sends_wires(), measured */
-	double lone_block;                    /* nccl_wire.c, measured */
+	double lone_block[NCCL_GENERATIONS];  /* nccl_wire.c, measured */
 	double pair_wires, four_wires;        /* nccl_small_group(), measured */
 	double net_call_us; /* of a call across a network, until the host's proxies see it; measured */
 	/* Of sends across a network: a channel, their channels, a chunk, sends at once. */

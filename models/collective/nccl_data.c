@@ -57,7 +57,7 @@ const struct nccl_data nccl_data = {
 	.few_rings_Bps = 50e9,
 	.block_links = 1.2,
 	.sends_wires = {1, 1, 1.05, 1},
-	.lone_block = 1.5,
+	.lone_block = {1, 1, 1.5, 1},
 	.net_call_us = 6,
 	.net_channel_Bps = 14e9,
 	.old_channel_Bps = {14e9, 14e9, 14.5e9, 17.9e9},
@@ -163,12 +163,11 @@ double nccl_small_group(const struct nccl_group *g)
 	return g->n == 2 ? nccl_data.pair_wires : g->n <= 4 ? nccl_data.four_wires : 1;
 }
 
-double nccl_caller_wires(const struct machine *m, bool reduces)
+double nccl_caller_wires(const struct machine *m)
 {
-	double reduce = nccl_callers[m->launch].reduce_wires;
-	bool hopper = nccl_generation(m->tuning.value[TUNING_CC]) == 2;
+	double slow = nccl_callers[m->launch].reduce_wires;
 
-	return reduces && hopper && reduce > 0 ? reduce : 1;
+	return nccl_generation(m->tuning.value[TUNING_CC]) == 2 && slow > 0 ? slow : 1;
 }
 
 double nccl_slow_wires(const struct nccl_group *g, bool reduces)
@@ -178,13 +177,20 @@ double nccl_slow_wires(const struct nccl_group *g, bool reduces)
 	if (nccl_generation(m->tuning.value[TUNING_CC]) != 2 || g->nodes > 1 ||
 	    nccl_callers[m->launch].reduce_wires == 0)
 		return 1;
-	return nccl_small_group(g) * nccl_caller_wires(m, reduces);
+	return nccl_small_group(g) * (reduces ? nccl_caller_wires(m) : 1);
+}
+
+bool nccl_is_rack(const struct machine *m)
+{
+	return m->ndevices > 16 * m->fabric[0].ndomains;
 }
 
 bool nccl_one_process(const struct machine *m, int32_t a, int32_t b)
 {
-	return m->ndevices <= 16 * m->fabric[0].ndomains ||
-	       a / nccl_data.tray == b / nccl_data.tray;
+	int32_t rack = nccl_is_rack(m) ? m->ndevices / m->fabric[0].ndomains : 0;
+	int32_t tray = nccl_data.tray;
+
+	return !rack || (a / rack == b / rack && a % rack / tray == b % rack / tray);
 }
 
 double nccl_far_ring(double cc)

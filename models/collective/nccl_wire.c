@@ -184,8 +184,9 @@ static bool sends_ll(double bytes)
  * (NCCL's ncclP2pChannelBaseForRound and ncclP2pChannelForPart; peer 0 of a device is itself), so
  * the busiest channel has one of each 32 / parts peers. All-to-alls of 18, 36 and 72 GB200 show it: their busiest
  * channel has one, two and three peers of one part (365, 370 to 400 and 458 to 506 GB/s), and
- * three quarters of 17 peers of four parts (499). A block that serves one direction alone is 1.5 times as
- * fast: pairs of 8 H100 swap 4 to 64 MiB at 116 GB/s, where a shift by one has 76 (measured-xla.csv).
+ * three quarters of 17 peers of four parts (499). On Hopper a block that serves one direction alone is
+ * 1.5 times as fast: pairs of 8 H100 swap 4 to 64 MiB at 116 GB/s, where a shift by one has 76
+ * (measured-xla.csv). On GB200 that table has the same times for both; of others nothing is known.
  */
 static double channels_s(const struct machine *m, const struct nccl_sends *sends)
 {
@@ -196,7 +197,7 @@ static double channels_s(const struct machine *m, const struct nccl_sends *sends
 	int parts;
 
 	if (sends->lone)
-		Bps *= nccl_data.lone_block;
+		Bps *= nccl_data.lone_block[nccl_generation(m->tuning.value[TUNING_CC])];
 	if (Bps == 0 || bytes == 0)
 		return 0;
 	parts = parts_of(m, sends, sends->several ? MiB / 2 : 16 * MiB,
@@ -312,8 +313,8 @@ static double few_Bps(const struct machine *m, int32_t ranks)
 
 double nccl_sends_wires(const struct machine *m, int32_t peers)
 {
-	if (peers < 2)
-		return nccl_caller_wires(m, true);
+	if (peers == 1)
+		return nccl_caller_wires(m);
 	return nccl_data.sends_wires[nccl_generation(m->tuning.value[TUNING_CC])];
 }
 
@@ -365,9 +366,10 @@ int32_t nccl_send_round(int32_t src, int32_t dst, int32_t ranks)
 
 /*
  * Returns whether each device sends to one peer at most and receives from one, in different rounds.
- * `round` ([2 x devices]) is zero before and after.
+ * `rank` has those of the devices; `round` ([2 x devices]) is zero before and after.
  */
-static bool is_lone(const struct schedule *s, int32_t ranks, int32_t *round)
+static bool is_lone(const struct schedule *s, const int32_t *rank, int32_t ranks,
+                    int32_t *round)
 {
 	bool lone = true;
 
@@ -376,7 +378,7 @@ static bool is_lone(const struct schedule *s, int32_t ranks, int32_t *round)
 		int32_t *from = &round[end_of(msg, 0)], *to = &round[end_of(msg, 1)];
 
 		lone = lone && !*from && !*to;
-		*from = *to = nccl_send_round(msg->src, msg->dst, ranks);
+		*from = *to = nccl_send_round(rank[msg->src], rank[msg->dst], ranks);
 	}
 	for (int64_t i = 0; i < s->nmessages && lone; i++) {
 		int32_t src = s->message[i].src;
@@ -388,23 +390,36 @@ static bool is_lone(const struct schedule *s, int32_t ranks, int32_t *round)
 	return lone;
 }
 
+/* Numbers the devices that send or receive, in the order of the machine; returns how many. */
+static int32_t number_ranks(int32_t *rank, const struct schedule *s, int32_t ndevices)
+{
+	int32_t ranks = 0;
+
+	for (int64_t i = 0; i < s->nmessages; i++)
+		rank[s->message[i].src] = rank[s->message[i].dst] = 1;
+	for (int32_t d = 0; d < ndevices; d++)
+		if (rank[d])
+			rank[d] = ranks++;
+	return ranks;
+}
+
 void nccl_sends_step(struct nccl_sends *out, const struct schedule *s,
                      struct nccl_wire *wire)
 {
-	*out = (struct nccl_sends){.ranks = 0};
+	int32_t *rank = wire->across;
+
+	*out = (struct nccl_sends){
+		.ranks = number_ranks(rank, s, wire->machine->ndevices)};
 	for (int64_t i = 0; i < s->nmessages; i++) {
 		const struct message *msg = &s->message[i];
 
 		out->several = out->several || wire->is_network[msg->fabric];
 		out->apart = out->apart ||
 		             !nccl_one_process(wire->machine, msg->src, msg->dst);
-		out->ranks += !wire->inside[2 * msg->src]++;
-		out->ranks += !wire->inside[2 * msg->dst]++;
 	}
+	out->lone = !out->several && is_lone(s, rank, out->ranks, wire->inside);
 	for (int64_t i = 0; i < s->nmessages; i++)
-		wire->inside[2 * s->message[i].src] =
-			wire->inside[2 * s->message[i].dst] = 0;
-	out->lone = !out->several && is_lone(s, out->ranks, wire->inside);
+		rank[s->message[i].src] = rank[s->message[i].dst] = 0;
 }
 
 /* Returns whether no message before the task crosses a network. */

@@ -123,14 +123,14 @@ static double slowest_launch_s(const struct machine *m, const int32_t *devices,
 	return launch_s;
 }
 
-/* Returns how long one process enqueues kernels of so many blocks on its devices. */
+/* Returns how long one process enqueues so much on each of its devices. */
 static double enqueue_s(const struct machine *m, const int32_t *devices, int32_t n,
-                        int channels)
+                        int enqueued)
 {
 	const struct nccl_caller *caller = &nccl_callers[LAUNCH_SINGLE];
 
 	return most_per_node(m, devices, n) * (m->tuning.value[TUNING_LAUNCH_EACH_S] +
-	                                       (channels - 1) * caller->channel_s);
+	                                       (enqueued - 1) * caller->channel_s);
 }
 
 double profile_launch_s(const struct machine *m, const int32_t *devices, int32_t n)
@@ -152,10 +152,10 @@ double profile_launch_s(const struct machine *m, const int32_t *devices, int32_t
 }
 
 double profile_call_s(const struct machine *m, const int32_t *devices, int32_t n,
-                      int channels, double s)
+                      int enqueued, double s)
 {
 	if (m->launch != LAUNCH_SINGLE)
 		return profile_launch_s(m, devices, n);
 	return fmax(slowest_launch_s(m, devices, n),
-	            enqueue_s(m, devices, n, channels) - s);
+	            enqueue_s(m, devices, n, enqueued) - s);
 }

@@ -94,16 +94,22 @@ void even_prices_free(struct even_prices *p)
 
 /* --- shapes of groups ------------------------------------------------------------- */
 
-/* The node of each position of the mesh on the devices (NULL: in order); on the heap. */
+/*
+ * The node of each position of the mesh on the devices (NULL: in order), or the tray of a node;
+ * on the heap.
+ */
 static int32_t *nodes_of(const struct even_prices *p, const struct mesh *mesh,
-                         const int32_t *device)
+                         const int32_t *device, bool trays)
 {
 	int32_t *node = xmalloc((size_t)mesh->ndevices, sizeof(*node));
+	int32_t size = p->per_node, tray = nccl_data.tray,
+		ntrays = (size + tray - 1) / tray;
 
 	for (int32_t i = 0; i < mesh->ndevices; i++) {
 		int32_t d = mesh->ids ? mesh->ids[i] : i;
 
-		node[i] = (device ? device[d] : d) / p->per_node;
+		d = device ? device[d] : d;
+		node[i] = trays ? d / size * ntrays + d % size / tray : d / size;
 	}
 	return node;
 }
@@ -175,7 +181,7 @@ struct even_shape even_shape_of(const struct even_prices *p, const struct mesh *
                                 const int32_t *device, const struct part *part,
                                 int nparts)
 {
-	int32_t *node = nodes_of(p, mesh, device);
+	int32_t *node = nodes_of(p, mesh, device, false), *tray;
 	struct even_shape out = {0};
 	unsigned axes = 0;
 
@@ -184,12 +190,21 @@ struct even_shape even_shape_of(const struct even_prices *p, const struct mesh *
 	if (groups_alike(mesh, axes, node))
 		out = shape_of_first(mesh, axes, node);
 	xfree(node);
+	if (out.nodes != 1 || out.per_node > nccl_data.tray ||
+	    !nccl_is_rack(&p->machine))
+		return out;
+	tray = nodes_of(p, mesh, device, true);
+	if (groups_alike(mesh, axes, tray))
+		out.apart = shape_of_first(mesh, axes, tray).nodes != 1;
+	else
+		out = (struct even_shape){0};
+	xfree(tray);
 	return out;
 }
 
 /* --- seconds ---------------------------------------------------------------------- */
 
-/* Prepares a group of that shape, the first members of the first nodes. */
+/* Prepares a group of that shape, the first members of the first nodes or of the first trays. */
 static struct nccl_prepared *prepare(struct even_prices *p, enum op op,
                                      struct even_shape shape)
 {
@@ -199,7 +214,8 @@ static struct nccl_prepared *prepare(struct even_prices *p, enum op op,
 	const struct groups g = {1, n, ids};
 
 	for (int32_t i = 0; i < n; i++)
-		ids[i] = i / shape.per_node * p->per_node + i % shape.per_node;
+		ids[i] = i / shape.per_node * p->per_node +
+		         i % shape.per_node * (shape.apart ? nccl_data.tray : 1);
 	return nccl_prepare(p->arena, profile_of(m, &g)->library, m, op, ids, n,
 	                    p->kind, 2 * m->nfabrics);
 }

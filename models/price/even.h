@@ -4,7 +4,8 @@
  * collectives (collective/nccl.h).
  *
  * Groups of disjoint devices share no link there. So where all groups of a collective have as many
- * members in as many nodes each takes what any of them does, wherever they are, and one is timed
+ * members in as many nodes, and in as many trays of a rack if they are few, each takes what any of
+ * them does, wherever they are, and one is timed
  * (nccl_prepare) for all groups, bytes and meshes of that shape.
  */
 #ifndef SHARDSIM_PRICE_EVEN_H
@@ -20,9 +21,12 @@ struct even_prices;
 struct even_prices *even_prices_new(const struct machine *m);
 void even_prices_free(struct even_prices *p); /* or NULL */
 
-/* What the groups along some axes of a mesh are alike in; nodes 0: they are not. */
+/*
+ * What the groups along some axes of a mesh are alike in; nodes 0: they are not. apart: 1 where a node is
+ * a rack and several processes run a group that one could run (nccl_one_process), else 0.
+ */
 struct even_shape {
-	int32_t nodes, per_node;
+	int32_t nodes, per_node, apart;
 };
 
 /*

@@ -85,18 +85,19 @@ static int32_t number_of(struct group_prices *p, struct even_shape shape,
                          struct groups g, bool *fresh)
 {
 	size_t n = (size_t)g.ngroups * (size_t)g.size;
-	int32_t *key = arena_alloc(p->scratch, n + 3, sizeof(*key)), number;
+	int32_t *key = arena_alloc(p->scratch, n + 4, sizeof(*key)), number;
 
 	key[0] = shape.nodes;
 	key[1] = shape.per_node;
-	key[2] = g.size;
+	key[2] = shape.apart;
+	key[3] = g.size;
 	if (n)
-		memcpy(key + 3, g.ids, n * sizeof(*key));
-	number = keys_add(&p->groups, key, (n + 3) * sizeof(*key), fresh);
+		memcpy(key + 4, g.ids, n * sizeof(*key));
+	number = keys_add(&p->groups, key, (n + 4) * sizeof(*key), fresh);
 	if (!*fresh)
 		return number;
 	/* The key is kept, and is the groups. */
-	g.ids = (const int32_t *)p->groups.key.at[number].at + 3;
+	g.ids = (const int32_t *)p->groups.key.at[number].at + 4;
 	*list_add(&p->group, p->arena) =
 		(struct wire_groups){.shape = shape, .few = g, .set = number};
 	return number;

@@ -15,12 +15,13 @@ struct price_sent {
 	bool library, is_network[MACHINE_FABRICS_MAX];
 	double network_share; /* of a NIC, that plain sends of a library reach */
 	int32_t *device;      /* [n]: where each is placed */
+	int32_t *ascending;   /* [n]: in the order of their devices */
 	/* [n] of the exchange that is priced: */
 	int32_t *set;             /* of those that send to one another (base/sets.h) */
 	int32_t *order;           /* devices by set */
 	int64_t *first;           /* [n + 1]: of the boxes that each receives */
 	int32_t *inside, *across; /* messages that each sends; 0 between uses */
-	int32_t *last;            /* the last receiver that each sends to, + 1 */
+	int32_t *last;            /* the last receiver that each sends to, + 1; ranks */
 };
 
 /* Returns whether libraries run the sends of all fabrics, or of none. */
@@ -48,6 +49,20 @@ static int32_t *zeros(size_t n)
 	return out;
 }
 
+/* Lists the devices that are placed in ascending order, each of which is there once. */
+static void sort_devices(struct price_sent *sent)
+{
+	int32_t ndevices = sent->n ? sent->machine->ndevices : 0, n = 0;
+	int32_t *at = zeros((size_t)ndevices + 1);
+
+	for (int32_t d = 0; d < sent->n; d++)
+		at[sent->device[d]] = d + 1;
+	for (int32_t d = 0; d < ndevices; d++)
+		if (at[d])
+			sent->ascending[n++] = at[d] - 1;
+	xfree(at);
+}
+
 struct price_sent *price_sent_new(const struct machine *m,
                                   const struct placement *place, struct model *model)
 {
@@ -57,6 +72,7 @@ struct price_sent *price_sent_new(const struct machine *m,
 	*sent = (struct price_sent){.machine = m, .model = model};
 	sent->n = find_library(sent) ? (int32_t)n : 0;
 	sent->device = zeros(n + 1);
+	sent->ascending = zeros(n + 1);
 	sent->set = zeros(n + 1);
 	sent->order = zeros(n + 1);
 	sent->first = xmalloc(n + 1, sizeof(*sent->first));
@@ -68,6 +84,7 @@ struct price_sent *price_sent_new(const struct machine *m,
 		if (sent->device[d] < 0 || sent->device[d] >= m->ndevices)
 			sent->n = 0;
 	}
+	sort_devices(sent);
 	return sent;
 }
 
@@ -76,6 +93,7 @@ void price_sent_free(struct price_sent *sent)
 	if (!sent)
 		return;
 	xfree(sent->device);
+	xfree(sent->ascending);
 	xfree(sent->set);
 	xfree(sent->order);
 	xfree(sent->first);
@@ -149,12 +167,13 @@ static int32_t most(int32_t a, int32_t b)
 
 /*
  * Returns whether each device sends to one peer at most and receives from one, in different rounds
- * of the library.
+ * of the library (collective/nccl_wire.c). Where ranks are known, in `last`.
  */
-static bool is_lone(const struct price_sent *sent, const struct step *s, int32_t n,
+static bool is_lone(struct price_sent *sent, const struct step *s, int32_t n,
                     int32_t ranks)
 {
 	int32_t *to = sent->inside, *from = sent->across; /* the rounds of each */
+	const int32_t *rank = sent->last;
 	bool lone = true;
 
 	for (int32_t dst = 0; dst < n && lone; dst++) {
@@ -165,8 +184,7 @@ static bool is_lone(const struct price_sent *sent, const struct step *s, int32_t
 			continue;
 		src = s->transfers[i].src;
 		lone = !to[src] && i + 1 == sent->first[dst + 1];
-		to[src] = from[dst] =
-			nccl_send_round(sent->device[src], sent->device[dst], ranks);
+		to[src] = from[dst] = nccl_send_round(rank[src], rank[dst], ranks);
 	}
 	for (int32_t d = 0; d < n; d++) {
 		lone = lone && (!to[d] || to[d] != from[d]);
@@ -175,22 +193,37 @@ static bool is_lone(const struct price_sent *sent, const struct step *s, int32_t
 	return lone;
 }
 
+/* Numbers the devices that send or receive, in the order of the machine; returns how many. */
+static int32_t number_ranks(struct price_sent *sent, int32_t n)
+{
+	int32_t ranks = 0, *rank = sent->last;
+
+	for (int32_t i = 0; i < n; i++) {
+		int32_t d = sent->order[i], set = sent->set[d];
+
+		rank[d] = (i > 0 && sent->set[sent->order[i - 1]] == set) ||
+		          (i + 1 < n && sent->set[sent->order[i + 1]] == set);
+	}
+	for (int32_t i = 0; i < sent->n; i++) {
+		int32_t d = sent->ascending[i];
+
+		if (d < n && rank[d])
+			rank[d] = ranks++;
+	}
+	return ranks;
+}
+
 /*
  * Stores how many devices send or receive, and whether some do so across a network or processes,
  * which libraries ask. Where sets are found and sorted.
  */
-static void find_step(struct nccl_sends *step, const struct price_sent *sent,
+static void find_step(struct nccl_sends *step, struct price_sent *sent,
                       const struct step *s, int32_t n)
 {
 	*step = (struct nccl_sends){.ranks = 0};
 	if (!sent->library)
 		return;
-	for (int32_t i = 0; i < n; i++) {
-		int32_t set = sent->set[sent->order[i]];
-
-		step->ranks += (i > 0 && sent->set[sent->order[i - 1]] == set) ||
-		               (i + 1 < n && sent->set[sent->order[i + 1]] == set);
-	}
+	step->ranks = number_ranks(sent, n);
 	for (int32_t dst = 0; dst < n && !step->several; dst++)
 		for (int64_t i = sent->first[dst]; i < sent->first[dst + 1]; i++) {
 			int32_t from = sent->device[s->transfers[i].src];
