@@ -37,7 +37,7 @@ enum tuning_key {
 	 */
 	TUNING_GRAPH_CHANNELS, /* of rings and trees, on one node */
 	TUNING_GRAPH_BPS,
-	TUNING_GRAPH_NVLS_CHANNELS, /* of switches that reduce */
+	TUNING_GRAPH_NVLS_CHANNELS, /* of switches that reduce, for all devices of a node */
 	TUNING_GRAPH_NVLS_BPS,
 	TUNING_GRAPH_NET_CHANNELS, /* of rings and trees, on several nodes */
 	TUNING_GRAPH_NET_BPS, /* of one of these between nodes (bwInter), rings' inside too */

@@ -16,8 +16,8 @@
  * chunks of c over D hops, each with an overhead o: (D - 1 + W/c)(o + c/B) is smallest
  * for the best c, (sqrt(w) + sqrt(fill))^2 with w = W/B and fill = (D - 1) o.
  * Chunks of 64 KiB to 4 MiB exist; where the best one is another, sizes far from those
- * it was fitted on, the term is a little too small. Trees with Simple have chunks of one
- * size, and another term in its place (nccl_tree.c).
+ * it was fitted on, the term is a little too small. Trees with Simple and switches have chunks of
+ * given sizes, and other terms in its place (nccl_tree.c, nccl_nvls.c).
  *
  * The constants step, net_step, fill_s, net_fill_s and those of sends are the
  * platform's (array/tuning.h). Bytes: V the gathered array, S the send buffer, as in
@@ -185,11 +185,11 @@ struct nccl_algorithm {
 	double (*meet_s)(const struct nccl_group *g, enum op op, enum protocol p,
 	                 double bytes);
 	/*
-	 * Returns the seconds that the first chunk takes beside the wires, where chunks
-	 * have one size; < 0 where the best chunk is taken. NULL: it always is.
+	 * Returns the seconds that chunks take beside the wires, where their size is
+	 * given; < 0 where the best chunk is taken. NULL: it always is.
 	 */
-	double (*chunks_s)(const struct nccl_group *g, enum protocol p, double bytes,
-	                   double wire_s);
+	double (*chunks_s)(const struct nccl_group *g, enum op op, enum protocol p,
+	                   double bytes, double wire_s);
 	/* Returns what its steps take more, by the size of its messages; NULL: nothing. */
 	double (*large_s)(const struct nccl_group *g, double bytes);
 };
@@ -200,8 +200,9 @@ extern const struct nccl_algorithm *const rccl_algorithms[];
 
 /*
  * Appends the collective as the library's cheapest algorithm and protocol for it, by
- * the time above with w of the group alone, or what `m->forced` leaves of them; forced
- * algorithm "tuner" leaves the choice to the library's own model. The devices of a
+ * the time above with w of the group alone, or what `m->forced` leaves of them. The library's own
+ * model chooses where the forced algorithm is "tuner", and among GPUs of one switch
+ * from Hopper on (nccl_choose.c). The devices of a
  * group must be joined (joined.h). False with the reason in `why`. Fills schedule,
  * algorithm and protocol of *out.
  */
@@ -209,7 +210,7 @@ bool nccl_lower(struct lowered *out, const struct nccl_algorithm *const *list,
                 const struct machine *m, enum op op, const struct groups *groups,
                 double bytes, struct text *why);
 
-/* Returns whether the library's own model chooses there, which is no algorithm that is forced. */
+/* Returns whether the user leaves every choice to the library's own model, which is no algorithm. */
 bool nccl_asks_tuner(const struct machine *m);
 
 /* --- wire time of tasks (nccl_wire.c) --------------------------------------------- */
@@ -402,6 +403,9 @@ struct nccl_case {
 	double bytes; /* V */
 };
 
+/* Returns how many devices of a group of one node a switch has channels for. */
+int nccl_nvls_heads(const struct nccl_group *g);
+
 /*
  * Returns the microseconds by the library's model; INFINITY if it does not allow the
  * pair.
@@ -440,7 +444,6 @@ struct nccl_caller {
 	double node_sends_s; /* of all-to-alls, and sends to several peers, in one process */
 	double channel_s; /* of the host for each thing enqueued after the first (nccl_enqueued) */
 	bool in_a_row; /* calls that do not wait for one another, as in a loop of a test */
-	bool unregistered; /* buffers: switches cannot multicast into them */
 	/*
 	 * How many times as long wires take on Hopper where devices reduce or permute. Where it is
 	 * given, those of small groups take longer as well (nccl_small_group). Measured,
@@ -487,7 +490,7 @@ double nccl_slow_wires(const struct nccl_group *g, bool reduces);
 /* --- constants (nccl_data.c), microseconds and GB/s as in the library's source ---- */
 
 /* Rows of the bandwidth tables: Volta, Ampere, Hopper, Blackwell. */
-enum { NCCL_GENERATIONS = 4 };
+enum { NCCL_GENERATIONS = 4, NCCL_SPEEDS = 12 };
 
 struct nccl_data {
 	double base_us[NCCL_KINDS][PROTOCOLS];
@@ -496,13 +499,23 @@ struct nccl_data {
 	double net_overhead_us;
 	/* Columns: one node, two, more. */
 	double ll_GBps[NCCL_GENERATIONS][3];
+	double ring_ll128_us[NCCL_GENERATIONS]; /* of a step, measured; 0: the library's */
 	double ring_ll128_GBps[NCCL_GENERATIONS][3];
 	double tree_ll128_GBps[NCCL_GENERATIONS][3];
 	double tree_GBps[NCCL_GENERATIONS][3];
 	double nvls_tree_GBps[NCCL_GENERATIONS][3];
 	double nvls_efficiency[NCCL_GENERATIONS];
-	/* Measured: what a switch takes beside a launch, and the turn of each device. */
-	double nvls_us[NCCL_GENERATIONS], nvls_fill_us[NCCL_GENERATIONS];
+	/* Measured: what switches take beside a launch and a tree, and the turn of each device. */
+	double nvls_tree_us[NCCL_GENERATIONS], nvls_tree_fill_us[NCCL_GENERATIONS];
+	/*
+	 * Measured, of the switch of one node (nccl_nvls.c): what it takes beside a launch, and
+	 * for each head; the turn of a head in a round of chunks; rounds of a pipeline's fill;
+	 * and the share of the links that a switch has.
+	 */
+	double nvls_us[NCCL_GENERATIONS], nvls_head_us;
+	double nvls_turn_us[NCCL_GENERATIONS], nvls_rounds, nvls_share;
+	int nvls_arity; /* heads of a switch, and devices of a gather or scatter by it, at most */
+	int nvls_channels[NCCL_GENERATIONS];
 	double few_rings_Bps;                 /* of all channels of nccl_few_rings() */
 	double block_links;                   /* nccl_sends.c, measured */
 	double sends_wires[NCCL_GENERATIONS]; /* nccl_sends_wires(), measured */
@@ -521,6 +534,9 @@ struct nccl_data {
 	double nvlink_GBps[NCCL_GENERATIONS]; /* of one link */
 	struct nccl_graph one_node[NCCL_GENERATIONS], nvls[NCCL_GENERATIONS];
 	int channels_across[NCCL_GENERATIONS];
+	int links[NCCL_GENERATIONS]; /* of a GPU */
+	/* What the search tries for channels of one node, fastest first; then zeros. */
+	double speeds_GBps[NCCL_GENERATIONS][NCCL_SPEEDS];
 };
 
 extern const struct nccl_data nccl_data;

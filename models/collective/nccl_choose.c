@@ -18,7 +18,7 @@ struct job {
 	int32_t ngroups;
 	const struct nccl_group *group; /* [ngroups] */
 	double bytes;                   /* V or S */
-	bool tuner;
+	bool library;                   /* its own model ranks what may run */
 	struct nccl_wire *wire;
 	const struct nccl_load *load; /* per algorithm of the list, laid for one byte */
 	double load_share;            /* net_send_share that was laid with */
@@ -62,7 +62,8 @@ static bool is_wanted(const struct job *j, const struct nccl_algorithm *a,
 {
 	const struct forced *f = &j->machine->forced;
 
-	return (!f->algorithm || j->tuner || !strcmp(f->algorithm, a->name)) &&
+	return (!f->algorithm || nccl_asks_tuner(j->machine) ||
+	        !strcmp(f->algorithm, a->name)) &&
 	       (!f->protocol || !strcmp(f->protocol, protocol_name(p)));
 }
 
@@ -157,37 +158,63 @@ static bool messages_laid(struct candidate *c, const struct job *j, double *wire
 	                      j->bytes, share);
 }
 
+/* Returns whether every device passes parts on, if a ring runs. */
+static bool passes_parts(const struct job *j)
+{
+	return j->op == OP_ALL_REDUCE || j->op == OP_ALL_GATHER ||
+	       j->op == OP_REDUCE_SCATTER;
+}
+
+/* Returns whether a group passes parts on behind one switch, on Hopper or later. */
+static bool behind_switch(const struct job *j, const struct nccl_group *g)
+{
+	return passes_parts(j) && g->nodes == 1 && nccl_switch(g, false) &&
+	       nccl_generation(j->machine->tuning.value[TUNING_CC]) >= 2;
+}
+
+/*
+ * Returns whether the library's own model ranks what may run, in place of the times that we reckon
+ * with: if it is asked to, and where all groups are behind one switch from Hopper on. Its graphs
+ * follow from the links there, and XLA's table for GB200 changes between LL, the switch, LL128 and
+ * Simple where the model says so, to within a factor of two in size and in groups of 4 to 72
+ * devices alike, though now and then another way would be faster.
+ */
+static bool library_ranks(const struct job *j)
+{
+	int32_t i = 0;
+
+	while (i < j->ngroups && behind_switch(j, &j->group[i]))
+		i++;
+	return nccl_asks_tuner(j->machine) || i == j->ngroups;
+}
+
 /* Returns whether a ring over nodes runs, in which every device passes parts on. */
 static bool far_ring(const struct candidate *c, const struct job *j,
                      const struct nccl_group *g)
 {
-	return c->algorithm->kind == NCCL_RING && g->nodes > 1 &&
-	       (j->op == OP_ALL_REDUCE || j->op == OP_ALL_GATHER ||
-	        j->op == OP_REDUCE_SCATTER);
+	return c->algorithm->kind == NCCL_RING && g->nodes > 1 && passes_parts(j);
 }
 
 /*
  * A tree's pipeline has as many hops over the network as it has levels. Sends to many peers
- * fill each other's gaps on a network. A switch that reduces for all works on a chunk of each device
- * in turn, before and after a network as well. A ring of one node passes on each line of LL and
+ * fill each other's gaps on a network. Switches that reduce for a tree work on a chunk of each device
+ * in turn, before and after the network. A ring of one node passes on each line of LL and
  * LL128 as it comes, since its flag is in it, and only Simple has chunks: so it is from Hopper on,
  * by all logs of H100, H200 and B200, while those of A100 and V100 have the fill with LL128, too.
- * A ring between nodes whose messages wait for
- * their receivers waits for nothing else, which the library does not know when it chooses
- * (`chooses`): on Polaris large gathers and all-reduces take what wires and steps do.
+ * A ring between nodes whose messages wait for their receivers waits for nothing else, which the
+ * library does not know when it chooses (`chooses`): on Polaris large gathers and all-reduces take
+ * what wires and steps do.
  */
 static double fill_s(const struct candidate *c, const struct job *j,
                      const struct nccl_group *g, bool chooses)
 {
 	const double *tuning = j->machine->tuning.value;
 	int row = nccl_generation(tuning[TUNING_CC]);
-	double turns_s = 1e-6 * nccl_data.nvls_fill_us[row] * g->per_node;
+	double turns_s = 1e-6 * nccl_data.nvls_tree_fill_us[row] * g->per_node;
 	bool lines = c->algorithm->kind == NCCL_RING && c->protocol != PROTOCOL_SIMPLE;
 
 	if (c->algorithm->kind == NCCL_NVLS_TREE)
 		return tuning[TUNING_NET_FILL_S] + turns_s;
-	if (c->algorithm->kind == NCCL_NVLS && j->op == OP_ALL_REDUCE)
-		return turns_s;
 	if (g->nodes == 1)
 		return lines && row >= 2 ? 0 : tuning[TUNING_FILL_S];
 	if (!chooses && far_ring(c, j, g) && tuning[TUNING_NET_RENDEZVOUS_S] > 0)
@@ -198,14 +225,18 @@ static double fill_s(const struct candidate *c, const struct job *j,
 }
 
 /*
- * Returns how much of the steps of a ring over nodes passes while its wires, or the network's
- * software, are busy. A step with Simple has two slices (collectives.h of the library): one is
- * on the wires while the other is on its way.
+ * Returns how much of the steps of a ring over nodes, or over one switch from Hopper on, passes while
+ * its wires, or the network's software, are busy. A step with Simple has two slices (collectives.h of
+ * the library): one is on the wires while the other is on its way.
  */
 static double hidden_s(const struct candidate *c, const struct job *j,
                        const struct nccl_group *g, double busy_s)
 {
-	return far_ring(c, j, g) && c->protocol == PROTOCOL_SIMPLE ? busy_s / 2 : 0;
+	bool slices = c->algorithm->kind == NCCL_RING &&
+	              c->protocol == PROTOCOL_SIMPLE &&
+	              (far_ring(c, j, g) || behind_switch(j, g));
+
+	return slices ? busy_s / 2 : 0;
 }
 
 /* Returns the seconds that the wires of group i take at least. */
@@ -263,7 +294,8 @@ static double delay_s(const struct candidate *c, const struct job *j, int32_t i,
 		steps_s -= c->algorithm->saved_s(g, j->op, c->protocol, j->bytes);
 	steps_s -= hidden_s(c, j, g, in_a_row ? fmax(wire_s, meet_s(c, j, i)) : wire_s);
 	if (c->algorithm->chunks_s)
-		chunks_s = c->algorithm->chunks_s(g, c->protocol, j->bytes, wire_s);
+		chunks_s =
+			c->algorithm->chunks_s(g, j->op, c->protocol, j->bytes, wire_s);
 	return fmax(0, steps_s - c->route_s[i]) +
 	       (chunks_s < 0 ? pipeline_s(c, j, g, wire_s, in_a_row) : chunks_s);
 }
@@ -280,7 +312,7 @@ static void rank_candidate(struct candidate *c, const struct job *j)
 		c->score = fmax(c->score, alone_s + wire_s);
 		c->time_s = fmax(c->time_s, late_s + fmax(wire_s, meet_s(c, j, i)));
 	}
-	if (j->tuner) {
+	if (j->library) {
 		struct nccl_case of = nccl_case_of(&j->group[0], j->op, j->bytes);
 
 		c->score = nccl_tuner_us(&of, c->algorithm->kind, c->protocol);
@@ -375,11 +407,8 @@ bool nccl_lower(struct lowered *out, const struct nccl_algorithm *const *list,
 	struct arena *a = out->schedule.arena;
 	struct nccl_group *group =
 		arena_alloc(a, (size_t)groups->ngroups, sizeof(*group));
-	struct job j = {.machine = m,
-	                .op = op,
-	                .ngroups = groups->ngroups,
-	                .group = group,
-	                .tuner = nccl_asks_tuner(m)};
+	struct job j = {
+		.machine = m, .op = op, .ngroups = groups->ngroups, .group = group};
 	struct candidate best;
 	bool done;
 
@@ -388,6 +417,7 @@ bool nccl_lower(struct lowered *out, const struct nccl_algorithm *const *list,
 
 		group[i] = nccl_group_make(a, m, ids, groups->size);
 	}
+	j.library = library_ranks(&j);
 	j.bytes = op == OP_ALL_GATHER ? bytes * groups->size : bytes;
 	j.wire = nccl_wire_new(a, m);
 	if (groups->size > 1 && groups->ngroups && bytes > 0) {
@@ -425,13 +455,10 @@ struct nccl_prepared *nccl_prepare(struct arena *a,
 		.list = list,
 		.group = nccl_group_make(a, m, ids, n),
 		.load = arena_alloc(a, (size_t)algorithms, sizeof(*p->load)),
-		.job = {.machine = m,
-	                .op = op,
-	                .ngroups = 1,
-	                .bytes = 1,
-	                .tuner = nccl_asks_tuner(m)},
+		.job = {.machine = m, .op = op, .ngroups = 1, .bytes = 1},
 	};
 	p->job.group = &p->group;
+	p->job.library = library_ranks(&p->job);
 	p->job.wire = nccl_wire_new(scratch, m);
 	for (int i = 0; list[i]; i++) {
 		struct candidate c = {.algorithm = list[i]};

@@ -14,6 +14,15 @@
  * use3a-b200-sr1 shows for B200 and xxrjun-c01-10n4g-sr for H100, where 40 devices still have
  * two for a peer, so at least 20 in all (a log of H100 on EFA prints 16, eks-cuda-efa-p5-2n).
  * net_chunk_bytes, batch: NCCL_P2P_NET_CHUNKSIZE, NCCL_MAX_DEV_WORK_P2P_PER_BATCH.
+ * nvls_arity: NCCL_MAX_NVLS_ARITY, which also bounds the search's channels (search.cc).
+ * nvls_channels: NVLS_NCHANNELS_SM90 and NVLS_NCHANNELS_SM100_NVL of src/transport/nvls.cc.
+ * nvls_us to nvls_share: the 142 all-reduces of H100 and H200 and the 255 of B200 and GB200 that the
+ * library's model gives to the switch, of 4 to 72 devices; gathers and scatters of 16 to 32 GB200
+ * were then tried with half of an all-reduce's turns and fill.
+ * ring_ll128_us: gathers and scatters of 36 to 72 GB200 take 1.3 to 1.5 us a step from 32 to 512 MiB
+ * (measured-xla.csv), where the library reckons with 1.9 and other steps take twice its figures. Steps
+ * inside nodes of a ring over several are taken to be as short.
+ * speeds_GBps: search.cc.
  * few_rings_Bps: four channels of AMD's library, each at 12.5 GB/s. That is a bound: eight do
  * not fill the network of a node of MI300A (github.com/ROCm/rccl/pull/1366), which is four NICs
  * of 25 GB/s on El Capitan (general knowledge). How much less one carries is not published.
@@ -38,6 +47,7 @@ const struct nccl_data nccl_data = {
                    [NCCL_PAT] = {14, 14, 14}},
 	.net_overhead_us = 1,
 	.ll_GBps = {{39, 39, 20.4}, {87.7, 22.5, 19}, {141, 45, 35}, {282, 90, 70}},
+	.ring_ll128_us = {[3] = 0.7},
 	.ring_ll128_GBps = {{20, 20, 20}, {20, 20, 20}, {36.7, 36.7, 36.7}, {40, 40, 40}},
 	.tree_ll128_GBps = {{20, 20, 20},
                             {20, 20, 20},
@@ -52,8 +62,15 @@ const struct nccl_data nccl_data = {
                            {0, 57.7, 45.5},
                            {0, 96, 80}},
 	.nvls_efficiency = {0, 0, 0.85, 0.74},
-	.nvls_us = {0, 0, 31, 40},
-	.nvls_fill_us = {0, 0, 0.45, 0.8},
+	.nvls_tree_us = {0, 0, 31, 40},
+	.nvls_tree_fill_us = {0, 0, 0.45, 0.8},
+	.nvls_us = {0, 0, 5, 17},
+	.nvls_head_us = 0.85,
+	.nvls_turn_us = {0, 0, 0.6, 1.1},
+	.nvls_rounds = 2.25,
+	.nvls_share = 0.92,
+	.nvls_arity = 32,
+	.nvls_channels = {0, 0, 16, 24},
 	.few_rings_Bps = 50e9,
 	.block_links = 1.2,
 	.sends_wires = {1, 1, 1.05, 1},
@@ -76,6 +93,9 @@ const struct nccl_data nccl_data = {
 	.nvlink_GBps = {20, 20, 20.6, 40.1},
 	.one_node = {{12, 10, 0}, {24, 10, 0}, {24, 15, 0}, {24, 30, 0}},
 	.nvls = {{0, 0, 0}, {0, 0, 0}, {8, 40, 40}, {8, 80, 80}},
+	.links = {12, 12, 18, 18},
+	.speeds_GBps = {[2] = {60, 50, 40, 30, 24, 20, 15, 12, 11, 6, 3},
+                        [3] = {90, 80, 70, 60, 50, 45, 40, 30, 24, 20, 19, 18}},
 	.channels_across = {8, 8, 16, 16},
 };
 
@@ -85,8 +105,7 @@ const struct nccl_data nccl_data = {
  * by 0.2 % in the error, 12.5 us or a step of 1.5 us are worse by 1 %. Wires are slower on H100
  * alone. An all-to-all has 11 us more where one process runs all of its devices: two, four and
  * eight H100, and the four GB200 of a tray, not those of several (10 to 12 us differ by 0.1 % in its
- * error). XLA's buffers are not registered with the library unless a flag asks for it, and rings
- * explain its gathers where the switch does not.
+ * error).
  * `single`: an all-reduce of 64 KiB to 1 MiB on 8 A100 takes longer than one of 32 KiB by 1.3
  * (dkh-a100-1n), 1.6 (superbench-a100-1n) and 2.4 us (stas-A100-1node) for each channel it has
  * more, and on azure-A100 by 0.4: 0.05 to 0.3 us a device. On MI300X, MI350X and H200 it is 0.05
@@ -129,7 +148,6 @@ const struct nccl_caller nccl_callers[LAUNCH_MODES] = {
                         .launch_s = 10.5e-6,
                         .ll_step_us = 1.3,
                         .node_sends_s = 11e-6,
-                        .unregistered = true,
                         .reduce_wires = 1.14,
                         .timed = timed_xla},
 	[LAUNCH_EAGER] = {.name = "eager",
@@ -144,8 +162,13 @@ const struct nccl_caller nccl_callers[LAUNCH_MODES] = {
 
 double nccl_inside_us(const struct nccl_group *g, enum nccl_kind kind, enum protocol p)
 {
-	double us = nccl_data.nvlink_us[kind][p] * g->machine->tuning.value[TUNING_STEP];
+	const double *tuning = g->machine->tuning.value;
+	double ll128_us = nccl_data.ring_ll128_us[nccl_generation(tuning[TUNING_CC])];
+	double us = nccl_data.nvlink_us[kind][p];
 
+	if (kind == NCCL_RING && p == PROTOCOL_LL128 && ll128_us > 0)
+		us = ll128_us;
+	us *= tuning[TUNING_STEP];
 	return p == PROTOCOL_LL ? fmax(us, nccl_callers[g->machine->launch].ll_step_us)
 	                        : us;
 }

@@ -1,23 +1,27 @@
 /*
  * nvls: a switch that multicasts and reduces (GPUs of compute capability 90 and up), in
- * one node of n >= 3 devices; all-gathers and reduce-scatters only from a caller whose buffers
- * are registered. nvls-tree: the same inside each of m >= 2 nodes, and two
- * binary trees of the reduced array between them.
+ * one node of n >= 3 devices; all-gathers and reduce-scatters of up to 32. nvls-tree: the same
+ * inside each of m >= 2 nodes, and two binary trees of the reduced array between them.
  *
  *   rounds  one
  *   bytes   all-reduce: through every port, each way, V to be reduced or multicast and
- *           V/n for the device's own share: V(n+1)/n, over the efficiency e of the switch's
- *           engines, 0.85 on Hopper and 0.74 on Blackwell. all-gather, reduce-scatter:
- *           V(n-1)/n, as fast as rings: forced, they reach 367 GB/s on eight H100 and 670 on
- *           eight B200 (together-h100-1n-*, slinky-b200-0512-nvls, use3a-b200-0502-nvls).
- *           Between nodes as in `tree`, over the rails.
- *   cost    31 us, from Blackwell on 40 (nvls-tree: + 2 floor(log2 m) net_step l_n of a tree
- *           step) + w + 2 sqrt(w fill), where the fill of an all-reduce has 0.45 us for each
- *           device of a node, from Blackwell on 0.8
+ *           V/n for the device's own share: V(n+1)/n; all-gather, reduce-scatter: V(n-1)/n;
+ *           over the share of the links that a switch has, 0.92 (nvls-tree: 0.85 on Hopper
+ *           and 0.74 on Blackwell). Between nodes as in `tree`, over the rails.
+ *   cost    nvls: c + 0.85 us h + w + (k - 1) h t + 2.25 w / k for an all-reduce, where h are the
+ *           heads, at most 32 of the devices, k >= 1 the rounds of chunks that V takes
+ *           (round_bytes()), t the turn of a head in one, and the last term the fill of the
+ *           pipeline; c is 5 us and t 0.6 us on Hopper, 17 and 1.1 from Blackwell on. An
+ *           all-gather or a reduce-scatter has half of the last two terms, because it is half
+ *           of an all-reduce. nvls-tree: 31 us, from Blackwell on 40,
+ *           + 2 floor(log2 m) net_step l_n of a tree step + w + 2 sqrt(w fill), where the fill
+ *           has 0.45 us for each device of a node, from Blackwell on 0.8
  *   need    V on every device
  * The messages are a shift by one: it loads every port alike, as the switch does.
- * Source: NCCL. Its constants make 278 and 451 GB/s of all-reduce, where 275 and 483 are
- * measured (models/README.md, "Collectives").
+ * NCCL_ALGO=NVLS disables rings for all-reduces alone (ncclTopoTuneModel). Gathers and scatters still
+ * run them: logs of such gathers on 8 H100 and B200 have the times of rings to within 2 %.
+ * Source: NCCL. An all-reduce of 16 GiB over eight goes at 277 GB/s on Hopper and 470 on Blackwell,
+ * where 275 and 483 are measured (models/README.md, "Collectives").
  */
 #include "collective/nccl.h"
 
@@ -33,10 +37,9 @@ static bool switch_reduces(const struct nccl_group *g, enum protocol p)
 
 static bool nvls_applies(const struct nccl_group *g, enum op op, enum protocol p)
 {
-	bool reads = op == OP_ALL_GATHER || op == OP_REDUCE_SCATTER;
+	bool half = op == OP_ALL_GATHER || op == OP_REDUCE_SCATTER;
 
-	return (op == OP_ALL_REDUCE ||
-	        (reads && !nccl_callers[g->machine->launch].unregistered)) &&
+	return (op == OP_ALL_REDUCE || (half && g->n <= nccl_data.nvls_arity)) &&
 	       g->nodes == 1 && g->n > 2 && switch_reduces(g, p);
 }
 
@@ -53,9 +56,8 @@ static void nvls_inside(struct schedule *out, const struct nccl_group *g, enum o
 	double slow = nccl_slow_wires(g, op != OP_ALL_GATHER);
 	double port = bytes / g->per_node;
 
-	port *= op == OP_ALL_REDUCE
-	                ? slow * (g->per_node + 1) / nccl_data.nvls_efficiency[row]
-	                : fmax(slow, nccl_small_group(g)) * (g->per_node - 1);
+	port *= slow * (op == OP_ALL_REDUCE ? g->per_node + 1 : g->per_node - 1);
+	port /= g->nodes > 1 ? nccl_data.nvls_efficiency[row] : nccl_data.nvls_share;
 	for (int32_t k = 0; k < g->nodes; k++)
 		nccl_inside(out, g, k, port);
 }
@@ -69,10 +71,46 @@ static void nvls_tree_messages(struct schedule *out, const struct nccl_group *g,
 
 static double nvls_steps_s(const struct nccl_group *g, enum op op, enum protocol p)
 {
+	int row = nccl_generation(g->machine->tuning.value[TUNING_CC]);
+
 	(void)op;
 	(void)p;
-	return 1e-6 *
-	       nccl_data.nvls_us[nccl_generation(g->machine->tuning.value[TUNING_CC])];
+	if (g->nodes == 1)
+		return 1e-6 * (nccl_data.nvls_us[row] +
+		               nccl_data.nvls_head_us * nccl_nvls_heads(g));
+	return 1e-6 * nccl_data.nvls_tree_us[row];
+}
+
+/*
+ * Returns the bytes of V that one round takes: a chunk for each channel and head, of 128 KiB, or of
+ * less where V has few rounds (calcCollChunking in enqueue.cc of the library).
+ */
+static double round_bytes(const struct nccl_group *g, double bytes)
+{
+	int row = nccl_generation(g->machine->tuning.value[TUNING_CC]);
+	double channels = nccl_data.nvls_channels[row] * (double)nccl_nvls_heads(g);
+	double chunk = 128 * 1024;
+
+	if (bytes < 64 * channels * chunk)
+		chunk = 64 * 1024;
+	if (bytes < 8 * channels * chunk)
+		chunk = 32 * 1024;
+	if (bytes < 2 * channels * chunk)
+		chunk = 16 * 1024;
+	return channels * chunk;
+}
+
+static double nvls_chunks_s(const struct nccl_group *g, enum op op, enum protocol p,
+                            double bytes, double wire_s)
+{
+	int row = nccl_generation(g->machine->tuning.value[TUNING_CC]);
+	double rounds = bytes / round_bytes(g, bytes);
+	double phases = op == OP_ALL_REDUCE ? 1 : .5;
+
+	(void)p;
+	return phases * (1e-6 * nccl_data.nvls_turn_us[row] * nccl_nvls_heads(g) *
+	                         fmax(0, rounds - 1) +
+	                 nccl_data.nvls_rounds * wire_s / fmax(1, rounds));
 }
 
 static double nvls_tree_steps_s(const struct nccl_group *g, enum op op, enum protocol p)
@@ -88,6 +126,7 @@ const struct nccl_algorithm nccl_nvls = {
 	.applies = nvls_applies,
 	.messages = nvls_inside,
 	.steps_s = nvls_steps_s,
+	.chunks_s = nvls_chunks_s,
 };
 
 const struct nccl_algorithm nccl_nvls_tree = {

@@ -20,8 +20,9 @@
  *           chains over nodes where net_rendezvous_s is given: nccl_choose.c); for m > 1
  *           step l_i is net_post_s (Simple: three times that) or more, for every step
  *           waits for a message that is posted to a NIC; and the steps of Simple over
- *           several nodes 1.4 or 1.9 times as long (nccl_far_ring), of which those of an
- *           all-reduce, all-gather or reduce-scatter pass w/2 while wires are busy
+ *           several nodes 1.4 or 1.9 times as long (nccl_far_ring). Steps of Simple pass while
+ *           wires are busy, for w/2 at most, in an all-reduce, all-gather or reduce-scatter
+ *           over several nodes, or behind one switch from Hopper on
  *   need    V on every device
  * Source: NCCL (models/README.md, "Collectives").
  */

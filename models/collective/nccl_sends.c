@@ -220,9 +220,10 @@ static double sends_large_s(const struct nccl_group *g, double bytes)
 	                    : nccl_sends_large_s(g->machine, g->n - 1, bytes / g->n);
 }
 
-static double sends_chunks_s(const struct nccl_group *g, enum protocol p, double bytes,
-                             double wire_s)
+static double sends_chunks_s(const struct nccl_group *g, enum op op, enum protocol p,
+                             double bytes, double wire_s)
 {
+	(void)op;
 	(void)p;
 	return g->nodes > 1 ? nccl_sends_chunks_s(g->machine, peers_across(g),
 	                                          bytes / g->n, wire_s)

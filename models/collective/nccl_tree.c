@@ -110,13 +110,14 @@ static double tree_meet_s(const struct nccl_group *g, enum op op, enum protocol 
  * channel passes over one link of NVLink. The edge between nodes and its way back are the
  * wires' time; what further ones add, timings of 4 to 16 nodes do not show.
  */
-static double tree_chunks_s(const struct nccl_group *g, enum protocol p, double bytes,
-                            double wire_s)
+static double tree_chunks_s(const struct nccl_group *g, enum op op, enum protocol p,
+                            double bytes, double wire_s)
 {
 	const double *tuning = g->machine->tuning.value;
 	double link_Bps =
 		1e9 * nccl_data.nvlink_GBps[nccl_generation(tuning[TUNING_CC])];
 
+	(void)op;
 	(void)wire_s;
 	if (p != PROTOCOL_SIMPLE || tuning[TUNING_CC] == 0)
 		return -1;

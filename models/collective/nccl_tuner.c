@@ -59,6 +59,14 @@ static double nvls_bus(const struct nccl_case *c, enum nccl_kind kind)
 
 	if (channels < 2)
 		return 0;
+	/*
+	 * The source has the efficiency for gathers as well. XLA's table for GB200 leaves the
+	 * switch for LL128 and Simple between 64 and 128 MiB in groups of 16, 36 and 72 in
+	 * groups of 18, and 256 and 512 in groups of 32. That fits the model without the
+	 * efficiency and not with it. No table shows it of Hopper, where rings rank first.
+	 */
+	if (c->op != OP_ALL_REDUCE)
+		intra = g->intra_GBps;
 	intra *= (channels - 1) / channels;
 	intra *= c->op == OP_ALL_REDUCE ? 2 : (per_node - 1) / per_node;
 	if (kind == NCCL_NVLS)
@@ -154,7 +162,9 @@ static bool allowed(const struct nccl_case *c, enum nccl_kind kind, enum protoco
 	case NCCL_TREE:
 		return c->op == OP_ALL_REDUCE;
 	case NCCL_NVLS:
-		return simple && c->nodes == 1 && (gathers || c->op == OP_ALL_REDUCE);
+		return simple && c->nodes == 1 &&
+		       (c->op == OP_ALL_REDUCE ||
+		        (gathers && c->n <= nccl_data.nvls_arity));
 	case NCCL_NVLS_TREE:
 		return simple && c->nodes > 1 && c->op == OP_ALL_REDUCE;
 	case NCCL_PAT:
@@ -214,6 +224,38 @@ static double said(const struct nccl_group *g, enum tuning_key key, double unit,
 	return value > 0 ? value / unit : rule;
 }
 
+int nccl_nvls_heads(const struct nccl_group *g)
+{
+	return g->n < nccl_data.nvls_arity ? g->n : nccl_data.nvls_arity;
+}
+
+/*
+ * Returns the switch's graph of a group of one node. Each head has a channel, which its own links
+ * carry twice and those of the other devices once. The search takes the fastest of its speeds at
+ * which links have room for the channels of all heads (search.cc).
+ */
+static struct nccl_graph switch_graph(const struct nccl_group *g, int row)
+{
+	double links_GBps = nccl_data.links[row] * nccl_data.nvlink_GBps[row];
+	const double *GBps = nccl_data.speeds_GBps[row];
+	int heads = nccl_nvls_heads(g), i = 0;
+
+	while (i + 1 < NCCL_SPEEDS && GBps[i + 1] > 0 &&
+	       GBps[i] * (heads + 1) > links_GBps)
+		i++;
+	return (struct nccl_graph){heads, GBps[i], GBps[i]};
+}
+
+/* Returns whether the group is all of the devices behind its switch. */
+static bool whole_node(const struct nccl_group *g)
+{
+	const struct machine *m = g->machine;
+	int f = g->n > 1 ? machine_fabric(m, g->ids[0], g->ids[1]) : -1;
+
+	return f >= 0 && m->fabric[f].ndomains > 0 &&
+	       g->n == m->ndevices / m->fabric[f].ndomains;
+}
+
 /* Stores the graphs of one node: the platform's, or what is usual for its GPUs. */
 static void node_graphs(struct nccl_case *c, const struct nccl_group *g)
 {
@@ -222,8 +264,13 @@ static void node_graphs(struct nccl_case *c, const struct nccl_group *g)
 
 	ring.channels = (int)said(g, TUNING_GRAPH_CHANNELS, 1, ring.channels);
 	ring.intra_GBps = said(g, TUNING_GRAPH_BPS, 1e9, ring.intra_GBps);
-	nvls.channels = (int)said(g, TUNING_GRAPH_NVLS_CHANNELS, 1, nvls.channels);
-	nvls.intra_GBps = said(g, TUNING_GRAPH_NVLS_BPS, 1e9, nvls.intra_GBps);
+	if (nvls.channels && g->nodes == 1)
+		nvls = switch_graph(g, row);
+	if (g->nodes > 1 || whole_node(g)) {
+		nvls.channels =
+			(int)said(g, TUNING_GRAPH_NVLS_CHANNELS, 1, nvls.channels);
+		nvls.intra_GBps = said(g, TUNING_GRAPH_NVLS_BPS, 1e9, nvls.intra_GBps);
+	}
 	nvls.inter_GBps = nvls.intra_GBps;
 	c->graph[NCCL_RING] = c->graph[NCCL_TREE] = c->graph[NCCL_PAT] = ring;
 	c->graph[NCCL_NVLS] = c->graph[NCCL_NVLS_TREE] = nvls;

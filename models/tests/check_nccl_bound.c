@@ -4,10 +4,11 @@
 #include <check.h>
 
 #include <math.h>
+#include <string.h>
 
 /*
  * What holds of every collective of the libraries on every shape: time grows with
- * bytes, if channels do not, is never below the bound by ports (what a device must receive over what comes
+ * bytes where the way stays the same (share_kept()), is never below the bound by ports (what a device must receive over what comes
  * into it), and no link carries more than its bandwidth times the time.
  */
 
@@ -100,11 +101,22 @@ static bool sends_in_bulk(const struct machine *m, enum op op, double bytes)
 
 /*
  * Returns how much of the time for fewer bytes a collective takes at least. Plain sends get twice as
- * many channels where one has more than 16 MiB, so they take down to half the time there.
+ * many channels where one has more than 16 MiB, so they take down to half the time there. Behind one
+ * switch from Hopper on the library may leave a way too late, and a switch gets larger chunks.
  */
-static double share_kept(enum op op)
+static double share_kept(int i, enum op op, const struct lowered *l,
+                         const struct lowered *before)
 {
-	return op == OP_PERMUTE || op == OP_ALL_TO_ALL ? 0.5 : 1 - 1e-12;
+	bool ranked =
+		machines[i].nodes == 1 && machines[i].cc >= 90 && !machines[i].cables;
+
+	if (op == OP_PERMUTE || op == OP_ALL_TO_ALL)
+		return 0.5;
+	if (!ranked ||
+	    (strcmp(l->algorithm, "nvls") && !strcmp(l->algorithm, before->algorithm) &&
+	     !strcmp(l->protocol, before->protocol)))
+		return 1 - 1e-12;
+	return 0.85;
 }
 
 START_TEST(time_grows_and_is_possible)
@@ -112,6 +124,7 @@ START_TEST(time_grows_and_is_possible)
 	struct machine *m = machine_of(_i);
 
 	for (int o = 0; o < COUNT(all_ops); o++) {
+		struct lowered before = {.algorithm = "", .protocol = ""};
 		double before_s = 0;
 
 		for (double V = 1; V < 4e10; V *= 1.37) {
@@ -122,15 +135,17 @@ START_TEST(time_grows_and_is_possible)
 			    !sends_in_bulk(m, all_ops[o], V / 1.37))
 				before_s = 0;
 
-			ck_assert_msg(s >= before_s * share_kept(all_ops[o]),
-			              "%s of %g bytes: %g s after %g s",
-			              op_name(all_ops[o]), V, s, before_s);
+			ck_assert_msg(
+				s >= before_s * share_kept(_i, all_ops[o], &l, &before),
+				"%s of %g bytes: %g s after %g s", op_name(all_ops[o]),
+				V, s, before_s);
 			ck_assert_msg(s >= bound_seconds(_i, all_ops[o], V),
 			              "%s of %g bytes: %g s below %g s",
 			              op_name(all_ops[o]), V, s,
 			              bound_seconds(_i, all_ops[o], V));
 			check_links(m, &l, s);
 			before_s = s;
+			before = l;
 		}
 	}
 }

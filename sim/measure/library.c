@@ -142,17 +142,36 @@ static void launch_unread(struct text *out, const struct machine *m, const char 
 	                   : "no library runs its collectives");
 }
 
+static bool begins(const char *text, const char *start)
+{
+	return !strncmp(text, start, strlen(start));
+}
+
+/*
+ * Returns whether only the tuner reads a figure. Figures of graphs between nodes are such, but for
+ * their channels, which trees have as well. Those of a node are such unless GPUs are behind a
+ * switch that reduces, where the library's own model always chooses.
+ */
+static bool tuner_alone_reads(const char *set, const struct machine *m)
+{
+	bool over_nodes = begins(set, "graph_net_") || begins(set, "graph_tree_");
+	bool switches = false;
+
+	if (!begins(set, "graph_") || begins(set, "graph_net_channels="))
+		return false;
+	for (int f = 0; f < m->nfabrics; f++)
+		switches |= profile_switch_adds(m, f);
+	return over_nodes || !switches;
+}
+
 /* Appends a line if a text sets a figure that nothing reads on the machine. */
 static void figure_unread(struct text *out, const struct machine *m, const char *set)
 {
-	static const char both[] = "graph_net_channels="; /* trees have these as well */
-	static const char round[] = "scheduled_round_s=";
-	bool graph = !strncmp(set, "graph_", 6) && strncmp(set, both, strlen(both)) != 0;
 	const char *unread = NULL;
 
-	if (graph && !nccl_asks_tuner(m))
+	if (tuner_alone_reads(set, m) && !nccl_asks_tuner(m))
 		unread = "tuner ranks";
-	if (!strncmp(set, round, strlen(round)) && m->tuning.value[TUNING_SCHEDULED] == 0)
+	if (begins(set, "scheduled_round_s=") && m->tuning.value[TUNING_SCHEDULED] == 0)
 		unread = "scheduled sends";
 	if (unread)
 		text_printf(out,
