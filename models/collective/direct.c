@@ -17,7 +17,6 @@
  */
 #include "base/list.h"
 #include "collective/collective.h"
-#include "collective/joined.h"
 #include "collective/nccl.h"
 #include "collective/profile.h"
 #include "collective/runs.h"

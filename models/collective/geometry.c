@@ -20,7 +20,6 @@
 #include "base/assert.h"
 #include "collective/collective.h"
 #include "collective/device_ring.h"
-#include "collective/joined.h"
 #include "collective/nccl.h"
 #include "collective/two_level.h"
 

@@ -1,4 +1,4 @@
-#include "collective/joined.h"
+#include "collective/collective.h"
 
 int fabric_of_all(const struct machine *m, const int32_t *ids, int32_t n)
 {

@@ -2,7 +2,6 @@
 
 #include "base/assert.h"
 #include "collective/collective.h"
-#include "collective/joined.h"
 #include "collective/local.h"
 #include "collective/profile.h"
 #include "collective/sent.h"

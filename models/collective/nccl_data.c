@@ -27,6 +27,7 @@
  * not fill the network of a node of MI300A (github.com/ROCm/rccl/pull/1366), which is four NICs
  * of 25 GB/s on El Capitan (general knowledge). How much less one carries is not published.
  */
+#include "collective/nccl_data.h"
 #include "collective/nccl.h"
 
 #include <math.h>

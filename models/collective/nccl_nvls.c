@@ -24,6 +24,7 @@
  * where 275 and 483 are measured (models/README.md, "Collectives").
  */
 #include "collective/nccl.h"
+#include "collective/nccl_data.h"
 
 #include <math.h>
 

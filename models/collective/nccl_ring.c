@@ -27,6 +27,7 @@
  * Source: NCCL (models/README.md, "Collectives").
  */
 #include "collective/nccl.h"
+#include "collective/nccl_data.h"
 
 #include <math.h>
 

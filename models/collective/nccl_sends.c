@@ -22,6 +22,7 @@
  * Source: NCCL's PXN (models/README.md, "Collectives").
  */
 #include "collective/nccl.h"
+#include "collective/nccl_data.h"
 
 #include <math.h>
 

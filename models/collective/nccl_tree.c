@@ -19,6 +19,7 @@
  * Source: NCCL, src/graph/trees.cc, src/enqueue.cc (models/README.md, "Collectives").
  */
 #include "collective/nccl.h"
+#include "collective/nccl_data.h"
 
 #include <math.h>
 

@@ -4,6 +4,7 @@
  * it is no prediction.
  */
 #include "collective/nccl.h"
+#include "collective/nccl_data.h"
 
 #include <math.h>
 

@@ -1,4 +1,5 @@
 #include "collective/nccl.h"
+#include "collective/nccl_data.h"
 
 #include <math.h>
 

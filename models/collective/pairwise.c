@@ -12,7 +12,6 @@
  * latencies. Any n (n = 1: no rounds). Source: MPICH alltoall_intra_pairwise.c.
  */
 #include "collective/collective.h"
-#include "collective/joined.h"
 
 static bool pairwise_applies(const struct machine *m, enum op op, const struct groups *g)
 {

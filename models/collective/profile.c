@@ -1,7 +1,8 @@
 #include "collective/profile.h"
 
+#include "collective/collective.h"
 #include "collective/device_ring.h"
-#include "collective/joined.h"
+#include "collective/nccl_data.h"
 
 #include <math.h>
 #include <stdlib.h>

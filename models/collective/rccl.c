@@ -15,6 +15,7 @@
  * Source: RCCL (models/README.md, "Collectives").
  */
 #include "collective/nccl.h"
+#include "collective/nccl_data.h"
 
 /* Returns whether the library has kernels in which all devices of the group talk at once. */
 static bool has_kernels(const struct nccl_group *g)

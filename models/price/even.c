@@ -1,6 +1,7 @@
 #include "price/even.h"
 
 #include "base/keys.h"
+#include "collective/nccl_data.h"
 #include "collective/profile.h"
 
 #include <math.h>

@@ -3,6 +3,7 @@
 #include "base/sets.h"
 #include "collective/local.h"
 #include "collective/nccl.h"
+#include "collective/nccl_data.h"
 #include "collective/profile.h"
 
 #include <stdlib.h>

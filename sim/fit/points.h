@@ -16,9 +16,8 @@ struct point {
 	const char *part; /* of the set, which weighs the same as each other one */
 	const char *kind; /* for half-widths of one kind of a family; NULL: there are none */
 	double e;         /* ln(measured / foretold) */
-	bool held_out; /* no constant was ever fitted to it */
-	double weight,
-		cluster_weight; /* of it and of all of its cluster, set by points_weigh() */
+	bool held_out;                 /* no constant was ever fitted to it */
+	double weight, cluster_weight; /* its own and of its cluster: points_weigh() */
 };
 
 /* The mean of the errors of a set, squared. */

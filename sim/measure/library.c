@@ -2,6 +2,7 @@
 
 #include "collective/collective.h"
 #include "collective/nccl.h"
+#include "collective/nccl_data.h"
 #include "collective/profile.h"
 
 #include <string.h>

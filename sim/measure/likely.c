@@ -5,6 +5,7 @@
 #include "base/input.h"
 #include "collective/local.h"
 #include "collective/nccl.h"
+#include "collective/nccl_data.h"
 #include "collective/profile.h"
 #include "facts/families.h"
 #include "text/csv.h"

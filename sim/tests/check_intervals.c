@@ -2,6 +2,7 @@
 #include "tests/tests.h"
 
 #include "collective/nccl.h"
+#include "collective/nccl_data.h"
 #include "measure/likely.h"
 #include "platform/platform.h"
 #include "tiny_family.h"

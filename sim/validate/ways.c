@@ -2,6 +2,7 @@
 
 #include "base/list.h"
 #include "collective/nccl.h"
+#include "collective/nccl_data.h"
 #include "stat/summary.h"
 #include "text/words.h"
 
