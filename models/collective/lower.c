@@ -209,7 +209,7 @@ static void settle_launch(struct lowered *out, const struct profile *profile,
 	if (op == OP_ALL_GATHER)
 		bytes *= g->size;
 	out->launch_s = profile_call_s(m, g->ids, g->ngroups * g->size,
-	                               nccl_enqueued(m, op, g->size, bytes), s);
+	                               nccl_enqueue_s(m, op, g->size, bytes), s);
 }
 
 bool lower_collective(struct lowered *out, struct arena *a, const struct machine *m,

@@ -89,7 +89,7 @@ bool nccl_few_rings(const struct nccl_group *g);
 /* Returns the same of any `n` devices of one node that a fabric joins; false without one (< 0). */
 bool nccl_few_devices(const struct machine *m, int fabric, int32_t n);
 
-/* Returns the bandwidth of the slowest link between neighbours of a ring inside a node. */
+/* Returns the bandwidth of the slowest link between neighbours of a ring inside the first node. */
 double nccl_slowest_Bps(const struct nccl_group *g);
 
 /*
@@ -173,8 +173,8 @@ struct nccl_algorithm {
 	double (*saved_s)(const struct nccl_group *g, enum op op, enum protocol p,
 	                  double bytes);
 	/*
-	 * Returns the seconds that wires take at least, for V (or S) bytes of data; NULL:
-	 * none.
+	 * Returns the seconds that wires, and what uses them in turn, take at least, for V (or S)
+	 * bytes of data; NULL: none.
 	 */
 	double (*least_s)(const struct nccl_group *g, enum op op, enum protocol p,
 	                  double bytes);
@@ -379,13 +379,14 @@ double nccl_sends_chunks_s(const struct machine *m, int32_t peers, double bytes,
 /* --- the library's own model (nccl_tuner.c) --------------------------------------- */
 
 /*
- * Returns how much a process enqueues on a device for a collective of a group of n and `bytes` (V or
- * S). Of an all-to-all that is 2n, its sends and receives, but 1 by AMD's library, which has a call for
- * it, and 1 of a permute. Else it is the blocks of a kernel, one for each 4 KiB and device, as the
- * library adds channels to rings with LL (src/enqueue.cc), up to the channels of a node; that stands
- * for all algorithms and protocols, as larger arrays have all channels anyway.
+ * Returns the seconds that a process takes, beside its launch on a device, to enqueue a collective of
+ * a group of n and `bytes` (V or S). Of an all-to-all that is a time for each of its 2n sends and
+ * receives after the first, but none by AMD's library, which has a call for it, and none of a permute.
+ * Else it is one for each block of the kernel after the first. There is a block for each 4 KiB and
+ * device, as the library adds channels to rings with LL (src/enqueue.cc), up to the channels of a node;
+ * that stands for all algorithms and protocols, as larger arrays have all channels anyway.
  */
-int nccl_enqueued(const struct machine *m, enum op op, int32_t n, double bytes);
+double nccl_enqueue_s(const struct machine *m, enum op op, int32_t n, double bytes);
 
 /* Channels that the library's search finds, and the speed of each. */
 struct nccl_graph {
@@ -403,7 +404,7 @@ struct nccl_case {
 	double bytes; /* V */
 };
 
-/* Returns how many devices of a group of one node a switch has channels for. */
+/* Returns for how many of a group's devices a node's switch has channels. */
 int nccl_nvls_heads(const struct nccl_group *g);
 
 /*

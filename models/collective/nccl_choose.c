@@ -198,8 +198,7 @@ static bool far_ring(const struct candidate *c, const struct job *j,
 
 /*
  * A tree's pipeline has as many hops over the network as it has levels. Sends to many peers
- * fill each other's gaps on a network. Switches that reduce for a tree work on a chunk of each device
- * in turn, before and after the network. A ring of one node passes on each line of LL and
+ * fill each other's gaps on a network. A ring of one node passes on each line of LL and
  * LL128 as it comes, since its flag is in it, and only Simple has chunks: so it is from Hopper on,
  * by all logs of H100, H200 and B200, while those of A100 and V100 have the fill with LL128, too.
  * A ring between nodes whose messages wait for their receivers waits for nothing else, which the
@@ -211,11 +210,8 @@ static double fill_s(const struct candidate *c, const struct job *j,
 {
 	const double *tuning = j->machine->tuning.value;
 	int row = nccl_generation(tuning[TUNING_CC]);
-	double turns_s = 1e-6 * nccl_data.nvls_tree_fill_us[row] * g->per_node;
 	bool lines = c->algorithm->kind == NCCL_RING && c->protocol != PROTOCOL_SIMPLE;
 
-	if (c->algorithm->kind == NCCL_NVLS_TREE)
-		return tuning[TUNING_NET_FILL_S] + turns_s;
 	if (g->nodes == 1)
 		return lines && row >= 2 ? 0 : tuning[TUNING_FILL_S];
 	if (!chooses && far_ring(c, j, g) && tuning[TUNING_NET_RENDEZVOUS_S] > 0)
@@ -240,7 +236,7 @@ static double hidden_s(const struct candidate *c, const struct job *j,
 	return slices ? busy_s / 2 : 0;
 }
 
-/* Returns the seconds that the wires of group i take at least. */
+/* Returns the seconds that the wires of group i, and what uses them in turn, take at least. */
 static double least_s(const struct candidate *c, const struct job *j, int32_t i)
 {
 	return c->algorithm->least_s ? c->algorithm->least_s(&j->group[i], j->op,

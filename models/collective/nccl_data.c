@@ -15,13 +15,29 @@
  * two for a peer, so at least 20 in all (a log of H100 on EFA prints 16, eks-cuda-efa-p5-2n).
  * net_chunk_bytes, batch: NCCL_P2P_NET_CHUNKSIZE, NCCL_MAX_DEV_WORK_P2P_PER_BATCH.
  * nvls_arity: NCCL_MAX_NVLS_ARITY, which also bounds the search's channels (search.cc).
- * nvls_channels: NVLS_NCHANNELS_SM90 and NVLS_NCHANNELS_SM100_NVL of src/transport/nvls.cc.
+ * nvls_channels: NVLS_NCHANNELS_SM90 and NVLS_NCHANNELS_SM100_NVL of src/transport/nvls.cc. Over
+ * several nodes of Blackwell it has 32, and since mid 2026 24 or 32 by nodes and NICs; with 24
+ * all-reduces there are met better than with 32.
  * nvls_us to nvls_share: the 142 all-reduces of H100 and H200 and the 255 of B200 and GB200 that the
  * library's model gives to the switch, of 4 to 72 devices; gathers and scatters of 16 to 32 GB200
  * were then tried with half of an all-reduce's turns and fill.
+ * nvls_tree_us to nvls_tree_rounds: 402 all-reduces of 2 to 16 nodes of H100, H200 and B200 and of
+ * two racks of GB200, by descent. nvls_head_us is that of one node. One c for all generations is as
+ * good as two.
  * ring_ll128_us: gathers and scatters of 36 to 72 GB200 take 1.3 to 1.5 us a step from 32 to 512 MiB
- * (measured-xla.csv), where the library reckons with 1.9 and other steps take twice its figures. Steps
- * inside nodes of a ring over several are taken to be as short.
+ * (measured-xla.csv), where the library reckons with 1.9 and other steps take twice its figures. With
+ * as much on Hopper all-reduces of 4 to 16 MiB by rings of 8 H200, which were simulated 1.1 to 1.3
+ * times too slow, are met within 1.1 (cwrep-h200-1n-eager-nvlsoff). Steps inside nodes of a ring
+ * over several are taken to be as short.
+ * block_us: an all-reduce of 64 KiB to 1 MiB by one process on 8 A100 takes longer than one of 32 KiB by
+ * 1.3 (dkh-a100-1n), 1.6 (superbench-a100-1n) and 2.4 us (stas-A100-1node) for each channel it has more,
+ * and on azure-A100 by 0.4: 0.05 to 0.3 us a device. On MI300X and MI350X it is 0.05 to 0.1. A broadcast
+ * and an all-gather take as much more as the all-reduce, though they have half the steps and bytes, so
+ * it is the host's. From Hopper on all 23 blocks more take 2 to 7 us on 8 devices (azure-H200,
+ * cwrep-h200-1n-eager, b300-ebpf-1n-default); 0.05 is the best of a grid.
+ * send_us: on B200 calls of all-to-alls with 8 sends and 8 receives on each of 8 devices take 11 us more
+ * than other collectives' launches (aicr-b200-1n-a2a), which is 0.09 us each, on H20 28 us
+ * (nt314-h20-1n), and with a library of 2021 49 us (superbench-a100-1n).
  * speeds_GBps: search.cc.
  * few_rings_Bps: four channels of AMD's library, each at 12.5 GB/s. That is a bound: eight do
  * not fill the network of a node of MI300A (github.com/ROCm/rccl/pull/1366), which is four NICs
@@ -48,7 +64,9 @@ const struct nccl_data nccl_data = {
                    [NCCL_PAT] = {14, 14, 14}},
 	.net_overhead_us = 1,
 	.ll_GBps = {{39, 39, 20.4}, {87.7, 22.5, 19}, {141, 45, 35}, {282, 90, 70}},
-	.ring_ll128_us = {[3] = 0.7},
+	.ring_ll128_us = {[2] = 1.4, [3] = 0.7},
+	.block_us = {0.1, 0.1, 0.05, 0.05},
+	.send_us = 0.1,
 	.ring_ll128_GBps = {{20, 20, 20}, {20, 20, 20}, {36.7, 36.7, 36.7}, {40, 40, 40}},
 	.tree_ll128_GBps = {{20, 20, 20},
                             {20, 20, 20},
@@ -63,13 +81,14 @@ const struct nccl_data nccl_data = {
                            {0, 57.7, 45.5},
                            {0, 96, 80}},
 	.nvls_efficiency = {0, 0, 0.85, 0.74},
-	.nvls_tree_us = {0, 0, 31, 40},
-	.nvls_tree_fill_us = {0, 0, 0.45, 0.8},
 	.nvls_us = {0, 0, 5, 17},
 	.nvls_head_us = 0.85,
 	.nvls_turn_us = {0, 0, 0.6, 1.1},
 	.nvls_rounds = 2.25,
 	.nvls_share = 0.92,
+	.nvls_tree_us = 30,
+	.nvls_tree_turn_us = {0, 0, 1.4, 3},
+	.nvls_tree_rounds = 1.3,
 	.nvls_arity = 32,
 	.nvls_channels = {0, 0, 16, 24},
 	.few_rings_Bps = 50e9,
@@ -107,14 +126,6 @@ const struct nccl_data nccl_data = {
  * alone. An all-to-all has 11 us more where one process runs all of its devices: two, four and
  * eight H100, and the four GB200 of a tray, not those of several (10 to 12 us differ by 0.1 % in its
  * error).
- * `single`: an all-reduce of 64 KiB to 1 MiB on 8 A100 takes longer than one of 32 KiB by 1.3
- * (dkh-a100-1n), 1.6 (superbench-a100-1n) and 2.4 us (stas-A100-1node) for each channel it has
- * more, and on azure-A100 by 0.4: 0.05 to 0.3 us a device. On MI300X, MI350X and H200 it is 0.05
- * to 0.1, so 0.1 stands for all. A broadcast and an all-gather take as much more as the
- * all-reduce, though they have half the steps and bytes, so it is the host's. It stands for each send
- * and receive of an all-to-all as well, 16 on each of 8 devices: on B200 (aicr-b200-1n-a2a) calls take 11 us
- * more than other collectives' launches, which is 0.09 us each, on H20 28 us (nt314-h20-1n), and with
- * a library of 2021 49 us (superbench-a100-1n).
  * `eager`: all-reduces of 32 to 512 KiB on 4 H100 take 41 us each from torch.distributed behind
  * a barrier (lambda-h100-4g-1n-ar-torch), where calls in a row take 10 to 17 us on 4 devices of
  * such a node by this model. In a row, which is not `eager`, torch.distributed adds 4 us: an
@@ -138,7 +149,6 @@ const struct nccl_caller nccl_callers[LAUNCH_MODES] = {
                             .in_a_row = true},
 	[LAUNCH_SINGLE] = {.name = "single",
                            .help = "one process for all devices of a node",
-                           .channel_s = 0.1e-6,
                            .in_a_row = true},
 	[LAUNCH_GRAPH] = {.name = "graph",
                           .help = "a captured graph",

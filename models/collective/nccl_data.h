@@ -19,7 +19,6 @@ struct nccl_caller {
 	double call_s;     /* beside the launch */
 	double ll_step_us; /* of a step of LL inside a node, at least */
 	double node_sends_s; /* of all-to-alls, and sends to several peers, in one process */
-	double channel_s; /* of the host for each thing enqueued after the first (nccl_enqueued) */
 	bool in_a_row; /* calls that do not wait for one another, as in a loop of a test */
 	/*
 	 * How many times as long wires take on Hopper where devices reduce or permute. Where it is
@@ -77,13 +76,13 @@ struct nccl_data {
 	/* Columns: one node, two, more. */
 	double ll_GBps[NCCL_GENERATIONS][3];
 	double ring_ll128_us[NCCL_GENERATIONS]; /* of a step, measured; 0: the library's */
+	/* Of a host for each block of a kernel, and for each send and receive (nccl_enqueue_s()). */
+	double block_us[NCCL_GENERATIONS], send_us;
 	double ring_ll128_GBps[NCCL_GENERATIONS][3];
 	double tree_ll128_GBps[NCCL_GENERATIONS][3];
 	double tree_GBps[NCCL_GENERATIONS][3];
 	double nvls_tree_GBps[NCCL_GENERATIONS][3];
 	double nvls_efficiency[NCCL_GENERATIONS];
-	/* Measured: what switches take beside a launch and a tree, and the turn of each device. */
-	double nvls_tree_us[NCCL_GENERATIONS], nvls_tree_fill_us[NCCL_GENERATIONS];
 	/*
 	 * Measured, of the switch of one node (nccl_nvls.c): what it takes beside a launch, and
 	 * for each head; the turn of a head in a round of chunks; rounds of a pipeline's fill;
@@ -91,6 +90,8 @@ struct nccl_data {
 	 */
 	double nvls_us[NCCL_GENERATIONS], nvls_head_us;
 	double nvls_turn_us[NCCL_GENERATIONS], nvls_rounds, nvls_share;
+	/* The same over several nodes; rounds are those of each level of the tree. */
+	double nvls_tree_us, nvls_tree_turn_us[NCCL_GENERATIONS], nvls_tree_rounds;
 	int nvls_arity; /* heads of a switch, and devices of a gather or scatter by it, at most */
 	int nvls_channels[NCCL_GENERATIONS];
 	double few_rings_Bps;                 /* of all channels of nccl_few_rings() */

@@ -188,8 +188,8 @@ double nccl_slowest_Bps(const struct nccl_group *g)
 	const struct machine *m = g->machine;
 	double Bps = INFINITY;
 
-	for (int32_t i = 0; i < g->n; i++) {
-		int32_t src = g->ids[i], dst = g->ids[i + 1 == g->n ? 0 : i + 1];
+	for (int32_t i = 0; i < g->start[1]; i++) {
+		int32_t src = g->ids[i], dst = g->ids[i + 1 == g->start[1] ? 0 : i + 1];
 		int32_t links[ROUTE_LINKS_MAX];
 		int n = machine_route(m, machine_fabric(m, src, dst), src, dst, links,
 		                      ROUTE_LINKS_MAX);

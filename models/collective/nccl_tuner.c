@@ -227,7 +227,7 @@ static double said(const struct nccl_group *g, enum tuning_key key, double unit,
 
 int nccl_nvls_heads(const struct nccl_group *g)
 {
-	return g->n < nccl_data.nvls_arity ? g->n : nccl_data.nvls_arity;
+	return g->per_node < nccl_data.nvls_arity ? g->per_node : nccl_data.nvls_arity;
 }
 
 /*
@@ -277,16 +277,18 @@ static void node_graphs(struct nccl_case *c, const struct nccl_group *g)
 	c->graph[NCCL_NVLS] = c->graph[NCCL_NVLS_TREE] = nvls;
 }
 
-int nccl_enqueued(const struct machine *m, enum op op, int32_t n, double bytes)
+double nccl_enqueue_s(const struct machine *m, enum op op, int32_t n, double bytes)
 {
 	double cc = m->tuning.value[TUNING_CC];
-	int row = nccl_generation(cc);
+	int row = nccl_generation(cc), blocks;
 
 	if (op == OP_PERMUTE || (op == OP_ALL_TO_ALL && cc == 0))
-		return 1;
+		return 0;
 	if (op == OP_ALL_TO_ALL)
-		return 2 * n;
-	return (int)fmax(1, fmin(nccl_data.one_node[row].channels, bytes / (4096. * n)));
+		return 1e-6 * nccl_data.send_us * (2. * n - 1);
+	blocks = (int)fmax(1,
+	                   fmin(nccl_data.one_node[row].channels, bytes / (4096. * n)));
+	return 1e-6 * nccl_data.block_us[row] * (blocks - 1);
 }
 
 int nccl_net_channels(const struct nccl_group *g)

@@ -124,14 +124,12 @@ static double slowest_launch_s(const struct machine *m, const int32_t *devices,
 	return launch_s;
 }
 
-/* Returns how long one process enqueues so much on each of its devices. */
-static double enqueue_s(const struct machine *m, const int32_t *devices, int32_t n,
-                        int enqueued)
+/* Returns how long one process launches on all of its devices, where each takes so much more. */
+static double launches_s(const struct machine *m, const int32_t *devices, int32_t n,
+                         double more_s)
 {
-	const struct nccl_caller *caller = &nccl_callers[LAUNCH_SINGLE];
-
-	return most_per_node(m, devices, n) * (m->tuning.value[TUNING_LAUNCH_EACH_S] +
-	                                       (enqueued - 1) * caller->channel_s);
+	return most_per_node(m, devices, n) *
+	       (m->tuning.value[TUNING_LAUNCH_EACH_S] + more_s);
 }
 
 double profile_launch_s(const struct machine *m, const int32_t *devices, int32_t n)
@@ -148,15 +146,15 @@ double profile_launch_s(const struct machine *m, const int32_t *devices, int32_t
 	if (library && n > 0)
 		launch_s += caller->call_s;
 	if (m->launch == LAUNCH_SINGLE)
-		launch_s = fmax(launch_s, enqueue_s(m, devices, n, 1));
+		launch_s = fmax(launch_s, launches_s(m, devices, n, 0));
 	return launch_s;
 }
 
 double profile_call_s(const struct machine *m, const int32_t *devices, int32_t n,
-                      int enqueued, double s)
+                      double more_s, double s)
 {
 	if (m->launch != LAUNCH_SINGLE)
 		return profile_launch_s(m, devices, n);
 	return fmax(slowest_launch_s(m, devices, n),
-	            enqueue_s(m, devices, n, enqueued) - s);
+	            launches_s(m, devices, n, more_s) - s);
 }

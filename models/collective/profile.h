@@ -66,15 +66,15 @@ bool profile_switch_adds(const struct machine *m, int fabric);
 double profile_launch_s(const struct machine *m, const int32_t *devices, int32_t n);
 
 /*
- * Returns the same of a collective that takes `s` seconds beside it and has so much to enqueue on a
- * device (nccl_enqueued). In mode LAUNCH_SINGLE the devices run it while the process enqueues the next call, so
+ * Returns the same of a collective that takes `s` seconds beside it and `more_s` to enqueue on a
+ * device (nccl_enqueue_s()). In mode LAUNCH_SINGLE the devices run it while the process enqueues the next call, so
  * that call follows call as fast as the slower of the two: the result is what is missing
  * to that. `s` is a time of the clock `model`; other clocks take the same launch. Steps of a plan
  * do not overlap so (lower_step()): each begins when its kernels are in the queues, which is
  * profile_launch_s().
  */
 double profile_call_s(const struct machine *m, const int32_t *devices, int32_t n,
-                      int enqueued, double s);
+                      double more_s, double s);
 
 /*
  * Returns who calls the collectives of plans and of programs where nobody says: XLA on TPUs,

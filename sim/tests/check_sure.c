@@ -70,13 +70,13 @@ static struct shares shares_of(const struct class *c)
 
 /*
  * Intervals are to hold four timings of five. Of timings to which nothing was fitted they hold
- * three of four or more from 1 MiB on and four of five below, and as a mean over sets 73 % and four
+ * three of four or more from 1 MiB on and four of five below, and as a mean over sets 72 % and four
  * of five, by which they hold no more than 0.85; they are no wider than a factor of 1.3 from 1 MiB on,
  * by half of them.
  */
 START_TEST(intervals_hold)
 {
-	static const double least[] = {0.80, 0.75}, of_sets[] = {0.80, 0.73};
+	static const double least[] = {0.80, 0.75}, of_sets[] = {0.80, 0.72};
 	static const char *const file = "platforms/held-out.csv";
 	struct validation *v = timings_run(arena, &file, 1);
 	struct class class[2] = {{.n = 0}};

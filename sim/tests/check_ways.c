@@ -69,6 +69,7 @@ END_TEST
  * otherwise, p and r the same run. Of 256 B, s is above p by 1.8 % in one report: alike; g is
  * above both by 3 % and by 1.2 % in another: near, and otherwise. Of 512 B both are within 1 %;
  * of 1,024 B one is in place. Of 8,192 B, s > p and s > g are alike, g is near p, and alike.
+ * Of 128 B, x and y are tied: one process launches for 400 us, whatever the protocol.
  * Two reports of one way: 66 to 60 us of 2,048 B, 77 to 70 of 4,096, both 10 %.
  */
 static const char csv[] =
@@ -77,6 +78,8 @@ static const char csv[] =
 	"s,S,1,4,all-reduce,64,20,,False,a/b#L9\n"
 	"g,S,1,4,all-reduce,64,16,,False,c/d\n"
 	"r,S,1,4,all-reduce,64,14.8,,False,log\n"
+	"x,S,1,4,all-reduce,128,420,,False,e/f#L1\n"
+	"y,S,1,4,all-reduce,128,450,,False,e/f#L2\n"
 	"p,S,1,4,all-reduce,256,50,,False,a/b#L2\n"
 	"s,S,1,4,all-reduce,256,50.9,,False,a/b#L10\n"
 	"g,S,1,4,all-reduce,256,51.5,,False,c/d\n"
@@ -96,7 +99,11 @@ static const char yaml[] =
 	"- {set: q, platform: \"tiny:1\"}\n"
 	"- {set: s, platform: \"tiny:1\", launch: single}\n"
 	"- {set: g, platform: \"tiny:1\", launch: graph}\n"
-	"- {set: r, platform: \"tiny:1\", algorithm: ring, source: \"by hand\"}\n";
+	"- {set: r, platform: \"tiny:1\", algorithm: ring, source: \"by hand\"}\n"
+	"- {set: x, platform: \"tiny:1\", launch: single, "
+	"settings: {launch_each_s: 100us}, source: \"by hand\"}\n"
+	"- {set: y, platform: \"tiny:1\", launch: single, protocol: ll128, "
+	"settings: {launch_each_s: 100us}, source: \"by hand\"}\n";
 
 static struct validation *run_by_hand(const char **dir)
 {
@@ -112,13 +119,17 @@ START_TEST(pairs_by_hand)
 {
 	/* one report first; then as their rows follow each other */
 	static const struct ways_pairs wanted[] = {
-		{"tiny:1", "all-reduce", "process", "single", true, 3, 0, 0, 0, 0},
-		{"tiny:1", "all-reduce", "graph", "process", false, 0, 1, 0, 1, 1},
-		{"tiny:1", "all-reduce", "graph", "single", false, 2, 0, 0, 0, 1},
+		{"tiny:1", "all-reduce", "process", "single", true, 3, 0, 0, 0, 0, 0},
+		{"tiny:1", "all-reduce", "single", "single, ll128", true, 0, 0, 0, 0, 0,
+	         1},
+		{"tiny:1", "all-reduce", "graph", "process", false, 0, 1, 0, 1, 1, 0},
+		{"tiny:1", "all-reduce", "graph", "single", false, 2, 0, 0, 0, 1, 0},
 		{"tiny:1", "all-reduce", "process", "process, ring", false, 0, 0, 1, 0,
+	         0, 0},
+		{"tiny:1", "all-reduce", "process, ring", "single", false, 1, 0, 0, 0,
+	         0, 0},
+		{"tiny:1", "all-reduce", "graph", "process, ring", false, 0, 1, 0, 0, 0,
 	         0},
-		{"tiny:1", "all-reduce", "process, ring", "single", false, 1, 0, 0, 0, 0},
-		{"tiny:1", "all-reduce", "graph", "process, ring", false, 0, 1, 0, 0, 0},
 	};
 	const char *dir;
 	struct validation *v = run_by_hand(&dir);
@@ -140,12 +151,14 @@ START_TEST(pairs_by_hand)
 		ck_assert_int_eq(p->same_run, wanted[i].same_run);
 		ck_assert_int_eq(p->near_alike, wanted[i].near_alike);
 		ck_assert_int_eq(p->near_otherwise, wanted[i].near_otherwise);
+		ck_assert_int_eq(p->tied, wanted[i].tied);
 	}
 	sum = sum_of(&w);
-	ck_assert_double_eq_tol(ways_tau(&sum), (6 - 2) / 8.0, 1e-12);
-	ck_assert_double_eq_tol(ways_tau_of_all(&sum), (7 - 5) / 12.0, 1e-12);
-	ck_assert(isnan(ways_tau(&w.pairs[3])));
-	ck_assert_double_eq(ways_tau_of_all(&w.pairs[3]), -1);
+	ck_assert_double_eq_tol(ways_tau(&sum), (6 - 2) / 9.0, 1e-12);
+	ck_assert_double_eq_tol(ways_tau_of_all(&sum), (7 - 6) / 13.0, 1e-12);
+	ck_assert(isnan(ways_tau(&w.pairs[4])));
+	ck_assert_double_eq(ways_tau_of_all(&w.pairs[4]), -1);
+	ck_assert_double_eq(ways_tau(&w.pairs[1]), 0);
 	ck_assert_int_eq(w.twice, 2);
 	ck_assert_double_eq_tol(w.noise, log(1.1), 1e-12);
 	validation_close(v);
@@ -158,14 +171,14 @@ START_TEST(words_by_hand)
 	static const char *const says[] = {
 		"two reports of one way of one job differ by 10.0 % in the median of 2",
 		"| process       | process, ring | two     |     1 |      "
-		"        1 |    0 |        0 |          - |  "
+		"        1 |    0 |        0 |          - |    - |  "
 		"   - |                     -1.00 |",
-		"|               |               | one     |     3 |      "
-		"        0 |    0 |        3 |          3 |  "
-		"1.00 |                      1.00 |",
-		"|               |               | any     |    12 |      "
-		"        1 |    3 |        8 |          6 |  "
-		"0.50 |                      0.17 |",
+		"|               |               | one     |     4 |      "
+		"        0 |    0 |        4 |          3 |    1 |  "
+		"0.75 |                      0.50 |",
+		"|               |               | any     |    13 |      "
+		"        1 |    3 |        9 |          6 |    1 |  "
+		"0.44 |                      0.08 |",
 	};
 	const char *dir;
 	struct validation *v = run_by_hand(&dir);

@@ -294,8 +294,8 @@ static void row_prepared(struct validation *v, int64_t i)
 		p->time_s =
 			s +
 			profile_call_s(v->perf[i].machine, g->ids, g->ngroups * g->size,
-		                       nccl_enqueued(v->perf[i].machine, v->perf[i].op,
-		                                     g->size, (double)p->row->bytes),
+		                       nccl_enqueue_s(v->perf[i].machine, v->perf[i].op,
+		                                      g->size, (double)p->row->bytes),
 		                       s);
 }
 

@@ -138,7 +138,8 @@ static struct ways_pairs *counts_of(struct found *f, const struct timing *t,
 static void pair_count(struct found *f, const struct timing *t, const struct timing *u)
 {
 	double measured = log(t->p->row->time_s / u->p->row->time_s);
-	bool alike = measured * log(t->p->time_s / u->p->time_s) > 0;
+	double modelled = log(t->p->time_s / u->p->time_s);
+	bool alike = measured * modelled > 0;
 	struct ways_pairs *pairs;
 
 	if (fabs(measured) < APART)
@@ -148,6 +149,8 @@ static void pair_count(struct found *f, const struct timing *t, const struct tim
 		pairs->same_run++;
 	else if (!pairs->one_report && fabs(measured) < WAYS_NEAR)
 		*(alike ? &pairs->near_alike : &pairs->near_otherwise) += 1;
+	else if (fabs(modelled) < EQUAL)
+		pairs->tied++;
 	else
 		*(alike ? &pairs->alike : &pairs->otherwise) += 1;
 }
@@ -189,22 +192,22 @@ void ways_find(struct ways *out, const struct validation *v, struct arena *a)
 
 /* --- tau --------------------------------------------------------------------------- */
 
-static double tau(int64_t alike, int64_t otherwise)
+static double tau(int64_t alike, int64_t otherwise, int64_t tied)
 {
-	if (!(alike + otherwise))
+	if (!(alike + otherwise + tied))
 		return NAN;
-	return (double)(alike - otherwise) / (double)(alike + otherwise);
+	return (double)(alike - otherwise) / (double)(alike + otherwise + tied);
 }
 
 double ways_tau(const struct ways_pairs *p)
 {
-	return tau(p->alike, p->otherwise);
+	return tau(p->alike, p->otherwise, p->tied);
 }
 
 double ways_tau_of_all(const struct ways_pairs *p)
 {
 	return tau(p->alike + p->near_alike,
-	           p->otherwise + p->near_otherwise + p->same_run);
+	           p->otherwise + p->near_otherwise + p->same_run + p->tied, 0);
 }
 
 void ways_add(struct ways_pairs *sum, const struct ways_pairs *p)
@@ -214,6 +217,7 @@ void ways_add(struct ways_pairs *sum, const struct ways_pairs *p)
 	sum->same_run += p->same_run;
 	sum->near_alike += p->near_alike;
 	sum->near_otherwise += p->near_otherwise;
+	sum->tied += p->tied;
 }
 
 /* --- words ------------------------------------------------------------------------- */
@@ -228,7 +232,7 @@ static void row_fill(struct pen_table *t, struct arena *a, const struct ways_pai
 {
 	const char **cell = words_row(t);
 	int64_t near = p->near_alike + p->near_otherwise,
-		order = p->alike + p->otherwise;
+		order = p->alike + p->otherwise + p->tied;
 
 	cell[0] = p->platform;
 	cell[1] = p->collective;
@@ -240,20 +244,29 @@ static void row_fill(struct pen_table *t, struct arena *a, const struct ways_pai
 	cell[7] = words_count(a, (size_t)near);
 	cell[8] = words_count(a, (size_t)order);
 	cell[9] = order ? words_count(a, (size_t)p->alike) : "-";
-	cell[10] = tau_words(a, ways_tau(p));
-	cell[11] = tau_words(a, ways_tau_of_all(p));
+	cell[10] = order ? words_count(a, (size_t)p->tied) : "-";
+	cell[11] = tau_words(a, ways_tau(p));
+	cell[12] = tau_words(a, ways_tau_of_all(p));
 }
 
 static struct pen_table ways_table(const struct ways *w, struct arena *a)
 {
-	static const char *const head[] = {
-		"platform",       "collective", "way A",
-		"way B",          "reports",    "pairs",
-		"equal by model", "near",       "compared",
-		"same order",     "tau",        "tau, equal times as wrong"};
+	static const char *const head[] = {"platform",
+	                                   "collective",
+	                                   "way A",
+	                                   "way B",
+	                                   "reports",
+	                                   "pairs",
+	                                   "equal by model",
+	                                   "near",
+	                                   "compared",
+	                                   "same order",
+	                                   "tied",
+	                                   "tau",
+	                                   "tau, equal times as wrong"};
 	struct pen_table t = words_table(a, "Ways of one job in their order",
-	                                 "lllllrrrrrrr", head, (size_t)w->n + 2);
-	struct ways_pairs one = {"all", "", "", "", true, 0, 0, 0, 0, 0}, all = one;
+	                                 "lllllrrrrrrrr", head, (size_t)w->n + 2);
+	struct ways_pairs one = {"all", "", "", "", true, 0, 0, 0, 0, 0, 0}, all = one;
 
 	for (int64_t i = 0; i < w->n; i++) {
 		const struct ways_pairs *p = &w->pairs[i];
@@ -295,9 +308,11 @@ void ways_words(const struct pen *pen, const struct validation *v)
 			"twice, if the library picked the same. Near "
 			"are times of two reports that differ by less than %.1f %%, no "
 			"more than those of one way do. Kendall's tau is of the "
-			"compared pairs those in the same order less the others, over "
-			"both. The last column is that of all pairs, where times that "
-			"are equal by model are an order that was missed.",
+			"compared pairs those in the same order less those in the "
+			"other, over all; the tied, two ways with one time by the "
+			"model, are in neither. The last column is that of all pairs, "
+			"where times that are equal by model are an order that was "
+			"missed.",
 			100 * WAYS_NEAR));
 	if (w.twice)
 		pen->paragraph(pen,

@@ -11,9 +11,10 @@
  *     one way that was measured twice; whether it had, no source says.
  *   - Near: two reports that differ by less than WAYS_NEAR, as reports of one way do.
  *
- * All others are ordered by simulated times as they were measured, or are not, and tau is of
- * these. Stated beside it is that of all pairs, in which equal times are an order that was
- * missed: the truth lies between the two.
+ * All others are ordered by simulated times as they were measured, or the other way round, or are
+ * tied: the model has one time for two ways, as where one process cannot launch faster, which is
+ * neither. Tau is of these. Stated beside it is that of all pairs, in which equal times are an
+ * order that was missed: the truth lies between the two.
  */
 #ifndef SHARDSIM_SIM_VALIDATE_WAYS_H
 #define SHARDSIM_SIM_VALIDATE_WAYS_H
@@ -36,6 +37,7 @@ struct ways_pairs {
 	int64_t alike, otherwise;   /* ordered as measured, or not */
 	int64_t same_run;
 	int64_t near_alike, near_otherwise;
+	int64_t tied; /* in no order by the model, though two runs */
 };
 
 struct ways {
@@ -51,8 +53,9 @@ struct ways {
 void ways_find(struct ways *out, const struct validation *v, struct arena *a);
 
 /*
- * Returns Kendall's tau of the pairs with an order, NaN without any; and of all pairs, where
- * those of the same run are ordered otherwise.
+ * Returns Kendall's tau of the compared pairs, NaN without any: those ordered alike less those
+ * ordered otherwise, over both and the tied; and of all pairs, where the tied and those of the
+ * same run are ordered otherwise.
  */
 double ways_tau(const struct ways_pairs *p);
 double ways_tau_of_all(const struct ways_pairs *p);
