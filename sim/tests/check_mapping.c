@@ -39,6 +39,7 @@ static const char text[] =
 	"  settings: {nics: 2, launch_s: 1us}\n"
 	"  source: \"a page\"\n"
 	"  note: \"a lack\"\n"
+	"- {set: log-13, platform: \"tiny:1\", launch: untold}\n"
 	"- {set: '*', unmapped: \"another library\"}\n";
 
 static const struct mapping_entry *find(const struct mapping *m, const char *set,
@@ -59,15 +60,18 @@ START_TEST(the_first_that_matches)
 	ck_assert_msg(mapping_read(&m, arena, tiny_file(arena, dir, "m.yaml", text),
 	                           &e) == OK,
 	              "%s", e.text);
-	ck_assert_int_eq(m.n, 4);
+	ck_assert_int_eq(m.n, 5);
 	ck_assert_ptr_eq(find(&m, "log-12", "a node of A100s", 3), &m.entry[0]);
 	ck_assert_ptr_eq(find(&m, "log-12", "H100", 3), &m.entry[1]);
 	ck_assert_ptr_eq(find(&m, "log-12", "H100", 4), &m.entry[2]);
-	ck_assert_ptr_eq(find(&m, "log-1", "H100", 4), &m.entry[3]);
-	ck_assert_ptr_eq(find(&m, "", "", 0), &m.entry[3]);
+	ck_assert_ptr_eq(find(&m, "log-13", "H100", 4), &m.entry[3]);
+	ck_assert_ptr_eq(find(&m, "log-1", "H100", 4), &m.entry[4]);
+	ck_assert_ptr_eq(find(&m, "", "", 0), &m.entry[4]);
 	ck_assert_str_eq(mapping_platform(&m.entry[0], &row, arena), "tiny:17");
 	ck_assert_str_eq(mapping_platform(&m.entry[1], &row, arena), "tiny:1");
 	ck_assert_str_eq(m.entry[0].launch, "single");
+	ck_assert(!m.entry[0].untold && m.entry[3].untold);
+	ck_assert_ptr_null(m.entry[3].launch);
 	ck_assert_int_eq(m.entry[1].units, 1);
 	ck_assert_int_eq(m.entry[1].stride, 2);
 	ck_assert_int_eq(m.entry[0].stride, 1);
@@ -82,8 +86,8 @@ START_TEST(the_first_that_matches)
 	ck_assert_str_eq(entry->setting[1], "launch_s=1us");
 	ck_assert_str_eq(entry->note, "a lack");
 	ck_assert_uint_eq(entry->at.line, 4);
-	ck_assert_str_eq(m.entry[3].unmapped, "another library");
-	ck_assert_ptr_null(m.entry[3].platform);
+	ck_assert_str_eq(m.entry[4].unmapped, "another library");
+	ck_assert_ptr_null(m.entry[4].platform);
 }
 END_TEST
 

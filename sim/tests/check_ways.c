@@ -70,7 +70,7 @@ END_TEST
  * above both by 3 % and by 1.2 % in another: near, and otherwise. Of 512 B both are within 1 %;
  * of 1,024 B one is in place. Of 8,192 B, s > p and s > g are alike, g is near p, and alike.
  * Of 128 B, x and y are tied: one process launches for 400 us, whatever the protocol.
- * Two reports of one way: 66 to 60 us of 2,048 B, 77 to 70 of 4,096, both 10 %.
+ * Nobody tells who called u, so it is in no pair. Two reports of one way: 66 to 60 us of 2,048 B, 77 to 70 of 4,096, both 10 %.
  */
 static const char csv[] =
 	"set,system,nodes,devices,collective,bytes,time_us,busbw_GBps,in_place,source\n"
@@ -78,6 +78,7 @@ static const char csv[] =
 	"s,S,1,4,all-reduce,64,20,,False,a/b#L9\n"
 	"g,S,1,4,all-reduce,64,16,,False,c/d\n"
 	"r,S,1,4,all-reduce,64,14.8,,False,log\n"
+	"u,S,1,4,all-reduce,64,30,,False,a/b#L9\n"
 	"x,S,1,4,all-reduce,128,420,,False,e/f#L1\n"
 	"y,S,1,4,all-reduce,128,450,,False,e/f#L2\n"
 	"p,S,1,4,all-reduce,256,50,,False,a/b#L2\n"
@@ -100,6 +101,7 @@ static const char yaml[] =
 	"- {set: s, platform: \"tiny:1\", launch: single}\n"
 	"- {set: g, platform: \"tiny:1\", launch: graph}\n"
 	"- {set: r, platform: \"tiny:1\", algorithm: ring, source: \"by hand\"}\n"
+	"- {set: u, platform: \"tiny:1\", launch: untold}\n"
 	"- {set: x, platform: \"tiny:1\", launch: single, "
 	"settings: {launch_each_s: 100us}, source: \"by hand\"}\n"
 	"- {set: y, platform: \"tiny:1\", launch: single, protocol: ll128, "

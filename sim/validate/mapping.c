@@ -69,6 +69,9 @@ static enum status entry_read(struct reader *r, yaml_node_t *map,
 	m->mesh = optional(r, map, "mesh");
 	m->axis = optional(r, map, "axis");
 	m->launch = optional(r, map, "launch");
+	m->untold = m->launch && !strcmp(m->launch, "untold");
+	if (m->untold)
+		m->launch = NULL;
 	m->algorithm = optional(r, map, "algorithm");
 	m->protocol = optional(r, map, "protocol");
 	m->note = optional(r, map, "note");

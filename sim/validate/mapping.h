@@ -13,7 +13,9 @@
  *     order: 0-1,3,2         (optional) the group's order of those devices
  *     mesh: g=2,x=4, axis: x (optional) all groups along an axis at once; the row's
  *                            devices are then one group's
- *     launch: single         (optional) process, single, graph, xla or eager
+ *     launch: single         (optional) process, single, graph, xla, eager or mpi; or untold:
+ *                            the source does not tell, the rows are run as by default, and
+ *                            are of no known way (validate/ways.h)
  *     algorithm, protocol    (optional) where the source says that it forced one
  *     settings: {KEY: VALUE} (optional) hardware that the source states
  *     cluster: xxrjun        (optional) one name for the sets of one machine, which errors of
@@ -40,6 +42,7 @@ struct mapping_entry {
 	int32_t stride;
 	const char *platform, *unmapped; /* one of them is NULL */
 	const char *order, *mesh, *axis, *launch, *algorithm, *protocol;
+	bool untold;         /* who called; `launch` is then NULL */
 	const char *cluster; /* NULL: the set is one alone */
 	const char *note;
 	int nsettings;

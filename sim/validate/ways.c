@@ -34,7 +34,10 @@ static bool same(const char *a, const char *b)
 	return a == b || (a && b && !strcmp(a, b));
 }
 
-/* Lists the rows that have times and are no outliers, and returns how many there are. */
+/*
+ * Lists the rows that have times, are no outliers and tell who called, and returns how many there
+ * are.
+ */
 static int64_t timings(struct timing **out, const struct validation *v, struct arena *a)
 {
 	int64_t n, count = 0;
@@ -46,7 +49,7 @@ static int64_t timings(struct timing **out, const struct validation *v, struct a
 		const struct machine *m;
 		const char *algorithm, *protocol;
 
-		if (isnan(row[i].time_s) || row[i].outlier)
+		if (isnan(row[i].time_s) || row[i].outlier || row[i].entry->untold)
 			continue;
 		t->p = &row[i];
 		m = validation_machine(v, i, &t->groups);
@@ -297,7 +300,8 @@ void ways_words(const struct pen *pen, const struct validation *v)
 		"Does the model rank two ways of doing one job as the measurements "
 		"do? A job is a collective of some bytes on some devices, in "
 		"place or not; its ways are callers and forced algorithms. Each "
-		"two that were measured are a pair, but for times within 1 %.");
+		"two that were measured are a pair, but for times within 1 % and "
+		"for reports that do not tell who called.");
 	pen->paragraph(
 		pen,
 		arena_printf(

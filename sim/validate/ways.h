@@ -3,7 +3,7 @@
  * same bytes on the same devices, in place or not, by several algorithms, protocols or callers.
  *
  * Two timings of a job in two ways are a pair if they differ by 1 % or more; outliers are in
- * none. Some pairs say nothing of an order:
+ * none, nor are timings whose source does not tell who called. Some pairs say nothing of an order:
  *
  *   - The same run: what the model picks for one way, where nothing is forced, is the algorithm
  *     and protocol that the other forces, by the same caller or by callers who make no
