@@ -313,7 +313,7 @@ static bool has_note(const struct prediction *p)
 	return !isnan(p->time_s) && p->entry->note;
 }
 
-/* Prints each note once, with the first system that it is about. */
+/* Prints each note once for each system that it is about. */
 static void notes_table(const struct pen *pen, const struct validation *v)
 {
 	static const char *const head[] = {"system", "from 1 MiB", "what is missing"};
@@ -333,7 +333,8 @@ static void notes_table(const struct pen *pen, const struct validation *v)
 		if (!has_note(&row[i]))
 			continue;
 		while (!has_note(&row[k]) ||
-		       strcmp(row[k].entry->note, row[i].entry->note))
+		       strcmp(row[k].entry->note, row[i].entry->note) ||
+		       strcmp(row[k].row->system, row[i].row->system))
 			k++;
 		if (k < i)
 			continue;
