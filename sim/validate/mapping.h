@@ -42,7 +42,7 @@ struct mapping_entry {
 	int32_t stride;
 	const char *platform, *unmapped; /* one of them is NULL */
 	const char *order, *mesh, *axis, *launch, *algorithm, *protocol;
-	bool untold;         /* who called; `launch` is then NULL */
+	bool untold;         /* nobody tells who called; `launch` is NULL */
 	const char *cluster; /* NULL: the set is one alone */
 	const char *note;
 	int nsettings;
