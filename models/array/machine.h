@@ -171,6 +171,12 @@ bool fabric_shared(const struct fabric *f, int32_t a, int32_t b);
 /* Returns the fabric a message from src to dst takes, -1 if none joins them. */
 int machine_fabric(const struct machine *m, int32_t src, int32_t dst);
 
+/* Returns the first fabric of which one domain holds all n >= 1 devices, else -1 (joined.c). */
+int machine_fabric_of_all(const struct machine *m, const int32_t *ids, int32_t n);
+
+/* Returns whether some fabric joins each two of the devices. */
+bool machine_joins(const struct machine *m, const int32_t *ids, int32_t n);
+
 /*
  * As machine_route_fn, from the geometry. Torus: axis by axis, LAST axis first, the
  * shorter way round; an exact half is broken as SimGrid's torus zone breaks it: from

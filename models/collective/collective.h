@@ -58,15 +58,4 @@ const struct algorithm *algorithm_fastest(struct arena *a, const struct machine 
 const struct algorithm *algorithm_untimed(const struct machine *m, enum op op,
                                           const struct groups *g);
 
-/* --- which fabrics join devices (joined.c) ---------------------------------------- */
-
-/*
- * Returns the first fabric of which one domain holds all n >= 1 devices; -1 if none
- * does.
- */
-int fabric_of_all(const struct machine *m, const int32_t *ids, int32_t n);
-
-/* Returns whether some fabric joins each two of the devices. */
-bool devices_joined(const struct machine *m, const int32_t *ids, int32_t n);
-
 #endif

@@ -64,7 +64,7 @@ static bool direct_applies(const struct machine *m, enum op op, const struct gro
 		return false;
 	for (int32_t i = 0; i < g->ngroups; i++) {
 		const int32_t *ids = g->ids + (int64_t)i * g->size;
-		int f = fabric_of_all(m, ids, g->size);
+		int f = machine_fabric_of_all(m, ids, g->size);
 
 		if (f < 0)
 			return false;
@@ -96,7 +96,7 @@ static void direct_build(struct schedule *out, const struct machine *m, enum op 
 	schedule_round(out);
 	for (int32_t i = 0; i < g->ngroups; i++) {
 		const int32_t *ids = g->ids + (int64_t)i * n;
-		int f = fabric_of_all(m, ids, n);
+		int f = machine_fabric_of_all(m, ids, n);
 
 		schedule_task(out, 1);
 		schedule_software(out, 0, (n - 1) * each_send_s(m, f));

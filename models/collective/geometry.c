@@ -73,7 +73,7 @@ const struct algorithm *algorithm_choose(const struct machine *m, enum op op,
 static int axes_of(const struct machine *m, const struct groups *g,
                    enum geometry geometry)
 {
-	int f = g->ngroups ? fabric_of_all(m, g->ids, g->size) : -1;
+	int f = g->ngroups ? machine_fabric_of_all(m, g->ids, g->size) : -1;
 
 	return f >= 0 && m->fabric[f].geometry == geometry ? m->fabric[f].naxes : 0;
 }

@@ -184,7 +184,7 @@ static bool lower_groups(struct lowered *out, const struct profile *profile,
 	for (int32_t i = 0; i < groups.ngroups && profile->library; i++) {
 		const int32_t *ids = groups.ids + (int64_t)i * groups.size;
 
-		if (devices_joined(m, ids, groups.size))
+		if (machine_joins(m, ids, groups.size))
 			continue;
 		explain_unjoined(why, m, &groups);
 		return false;

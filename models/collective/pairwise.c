@@ -18,7 +18,7 @@ static bool pairwise_applies(const struct machine *m, enum op op, const struct g
 	if (op != OP_ALL_TO_ALL)
 		return false;
 	for (int32_t i = 0; i < g->ngroups; i++)
-		if (!devices_joined(m, g->ids + (int64_t)i * g->size, g->size))
+		if (!machine_joins(m, g->ids + (int64_t)i * g->size, g->size))
 			return false;
 	return true;
 }

@@ -50,7 +50,7 @@ const struct profile *profile_of(const struct machine *m, const struct groups *g
 	int last = -1;
 
 	for (int32_t i = 0; i < g->ngroups; i++) {
-		int f = fabric_of_all(m, g->ids + (int64_t)i * g->size, g->size);
+		int f = machine_fabric_of_all(m, g->ids + (int64_t)i * g->size, g->size);
 
 		if (f < 0)
 			return &plain;

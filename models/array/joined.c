@@ -1,6 +1,6 @@
-#include "collective/collective.h"
+#include "array/machine.h"
 
-int fabric_of_all(const struct machine *m, const int32_t *ids, int32_t n)
+int machine_fabric_of_all(const struct machine *m, const int32_t *ids, int32_t n)
 {
 	for (int f = 0; f < m->nfabrics; f++) {
 		const int32_t *domain = m->fabric[f].domain;
@@ -32,9 +32,9 @@ static bool sharers_joined(const struct machine *m, int f, const int32_t *ids, i
 	return true;
 }
 
-bool devices_joined(const struct machine *m, const int32_t *ids, int32_t n)
+bool machine_joins(const struct machine *m, const int32_t *ids, int32_t n)
 {
-	int f = fabric_of_all(m, ids, n);
+	int f = machine_fabric_of_all(m, ids, n);
 
 	if (f >= 0 && sharers_joined(m, f, ids, n))
 		return true;
