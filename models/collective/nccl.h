@@ -89,6 +89,12 @@ bool nccl_few_rings(const struct nccl_group *g);
 /* Returns the same of any `n` devices of one node that a fabric joins; false without one (< 0). */
 bool nccl_few_devices(const struct machine *m, int fabric, int32_t n);
 
+/*
+ * Returns how many channels limit what each device of such rings passes on: four of two rings, and
+ * eight among three devices; 0: links do.
+ */
+int nccl_few_channels(const struct nccl_group *g);
+
 /* Returns the bandwidth of the slowest link between neighbours of a ring inside the first node. */
 double nccl_slowest_Bps(const struct nccl_group *g);
 
@@ -292,9 +298,10 @@ double nccl_prepared_s(struct nccl_prepared *p, double bytes, const char **algor
 /* What of a set of plain sends its cost hangs on, besides its wires. */
 struct nccl_sends {
 	int32_t inside,
-		across;    /* most messages of any device, inside nodes and across */
-	bool network;      /* some message crosses a network */
-	double most_bytes; /* of a message inside a node */
+		across; /* most messages of any device, inside nodes and across */
+	bool network;   /* some message crosses a network */
+	bool switched; /* some message inside a node takes a switch, not direct links */
+	double most_bytes;        /* of a message inside a node */
 	double most_across_bytes; /* of one across a network */
 	int32_t ranks;            /* devices that send or receive in the whole step */
 	bool several; /* nodes in the step: some message of it crosses a network */

@@ -212,8 +212,12 @@ static double fill_s(const struct candidate *c, const struct job *j,
 	int row = nccl_generation(tuning[TUNING_CC]);
 	bool lines = c->algorithm->kind == NCCL_RING && c->protocol != PROTOCOL_SIMPLE;
 
-	if (g->nodes == 1)
-		return lines && row >= 2 ? 0 : tuning[TUNING_FILL_S];
+	if (g->nodes == 1) {
+		bool direct = j->op == OP_ALL_TO_ALL && tuning[TUNING_CC] == 0 &&
+		              !nccl_switch(g, false);
+
+		return direct || (lines && row >= 2) ? 0 : tuning[TUNING_FILL_S];
+	}
 	if (!chooses && far_ring(c, j, g) && tuning[TUNING_NET_RENDEZVOUS_S] > 0)
 		return 0;
 	if (c->algorithm->kind == NCCL_TREE)
@@ -231,7 +235,8 @@ static double hidden_s(const struct candidate *c, const struct job *j,
 {
 	bool slices = c->algorithm->kind == NCCL_RING &&
 	              c->protocol == PROTOCOL_SIMPLE &&
-	              (far_ring(c, j, g) || behind_switch(j, g));
+	              (far_ring(c, j, g) || behind_switch(j, g) ||
+	               (passes_parts(j) && nccl_few_channels(g)));
 
 	return slices ? busy_s / 2 : 0;
 }

@@ -39,9 +39,17 @@
  * than other collectives' launches (aicr-b200-1n-a2a), which is 0.09 us each, on H20 28 us
  * (nt314-h20-1n), and with a library of 2021 49 us (superbench-a100-1n).
  * speeds_GBps: search.cc.
- * few_rings_Bps: four channels of AMD's library, each at 12.5 GB/s. That is a bound: eight do
- * not fill the network of a node of MI300A (github.com/ROCm/rccl/pull/1366), which is four NICs
- * of 25 GB/s on El Capitan (general knowledge). How much less one carries is not published.
+ * few_channel_Bps: a channel of AMD's library. Between 64 and 128 MiB all-reduces over 5 and
+ * 7 MI355X carry 46.3 GB/s, in four channels, and over three 88, in eight (primus-mi355x-*);
+ * all sizes of these from 2 MiB on are met within 1.08. It is 12.5 at most: eight do not
+ * fill the network of a node of MI300A (github.com/ROCm/rccl/pull/1366), four NICs of 25
+ * GB/s on El Capitan (general knowledge).
+ * tree_share: the library's own model has trees carry as much of what rings do (tuning.cc).
+ * Over direct links two nodes of MI355X show that (mi355x-2n, mi355x-nair-2n: from 2 GiB on
+ * 1.07 to 1.12 without it); behind a switch B200 and H100 do not (use3a-b200-0502-tree,
+ * a3mega-ar).
+ * sends_links: all-to-alls over 8 MI355X take 364 us for 128 MiB, 197 for 64 and 59 for 16
+ * (mi355x-nair): 1.2 times what links say, without a fill, within 1.04.
  */
 #include "collective/nccl_data.h"
 #include "collective/nccl.h"
@@ -91,9 +99,10 @@ const struct nccl_data nccl_data = {
 	.nvls_tree_rounds = 1.3,
 	.nvls_arity = 32,
 	.nvls_channels = {0, 0, 16, 24},
-	.few_rings_Bps = 50e9,
+	.few_channel_Bps = 11.6e9,
 	.block_links = 1.2,
 	.sends_wires = {1, 1, 1.05, 1},
+	.sends_links = 1.2,
 	.lone_block = {1, 1, 1.5, 1},
 	.net_call_us = 6,
 	.net_channel_Bps = 14e9,
@@ -104,6 +113,7 @@ const struct nccl_data nccl_data = {
 	.tray = 4,
 	.pair_wires = 1.33,
 	.four_wires = 1.07,
+	.tree_share = 0.92,
 	.tree_correction = {{1,  1,  1,  1,  .9, .8, .7, .7, .7, .7, .6, .5,
                              .4, .4, .5, .6, .7, .8, .9, 1,  1,  1,  1},
                             {1,  1,  1,  1,  1,  .9, .8, .8, .8, .7, .6, .6,

@@ -81,6 +81,7 @@ struct nccl_data {
 	double ring_ll128_GBps[NCCL_GENERATIONS][3];
 	double tree_ll128_GBps[NCCL_GENERATIONS][3];
 	double tree_GBps[NCCL_GENERATIONS][3];
+	double tree_share; /* of what rings carry over a node's links, that trees do */
 	double nvls_tree_GBps[NCCL_GENERATIONS][3];
 	double nvls_efficiency[NCCL_GENERATIONS];
 	/*
@@ -94,11 +95,12 @@ struct nccl_data {
 	double nvls_tree_us, nvls_tree_turn_us[NCCL_GENERATIONS], nvls_tree_rounds;
 	int nvls_arity; /* heads of a switch, and devices of a gather or scatter by it, at most */
 	int nvls_channels[NCCL_GENERATIONS];
-	double few_rings_Bps;                 /* of all channels of nccl_few_rings() */
-	double block_links;                   /* nccl_sends.c, measured */
+	double few_channel_Bps; /* of each of nccl_few_channels(), measured */
+	double block_links;     /* nccl_sends.c, measured */
 	double sends_wires[NCCL_GENERATIONS]; /* nccl_sends_wires(), measured */
-	double lone_block[NCCL_GENERATIONS];  /* nccl_wire.c, measured */
-	double pair_wires, four_wires;        /* nccl_small_group(), measured */
+	double sends_links; /* the same over direct links of AMD's GPUs, measured */
+	double lone_block[NCCL_GENERATIONS]; /* nccl_wire.c, measured */
+	double pair_wires, four_wires;       /* nccl_small_group(), measured */
 	double net_call_us; /* of a call across a network, until the host's proxies see it; measured */
 	/* Of sends across a network: a channel, their channels, a chunk, sends at once. */
 	double net_channel_Bps;

@@ -175,12 +175,29 @@ bool nccl_few_devices(const struct machine *m, int fabric, int32_t n)
 	       !strcmp(m->fabric[fabric].profile, "rccl");
 }
 
-bool nccl_few_rings(const struct nccl_group *g)
+/* Returns the fabric inside a group of one node; -1: it has several nodes, or one device. */
+static int fabric_inside(const struct nccl_group *g)
 {
 	bool inside = g->nodes == 1 && g->n > 1;
-	int f = inside ? machine_fabric(g->machine, g->ids[0], g->ids[1]) : -1;
 
-	return nccl_few_devices(g->machine, f, g->n);
+	return inside ? machine_fabric(g->machine, g->ids[0], g->ids[1]) : -1;
+}
+
+bool nccl_few_rings(const struct nccl_group *g)
+{
+	return nccl_few_devices(g->machine, fabric_inside(g), g->n);
+}
+
+int nccl_few_channels(const struct nccl_group *g)
+{
+	int f = fabric_inside(g);
+
+	if (g->n != 3 || f < 0)
+		return nccl_few_rings(g) ? 4 : 0;
+	return g->machine->fabric[f].geometry != GEOMETRY_SWITCH &&
+	                       !strcmp(g->machine->fabric[f].profile, "rccl")
+	               ? 8
+	               : 0;
 }
 
 double nccl_slowest_Bps(const struct nccl_group *g)

@@ -12,8 +12,8 @@
  *           each NIC to the same rail of the next node. A chain does not close: nothing
  *           leaves its last device (m > 1: node).
  *   least   m = 1: slowness() times what v takes on a switch, and with LL from Hopper on at the
- *           bandwidth that the library's model has for it; v at few_rings_Bps where the rings
- *           are few (nccl_few_rings)
+ *           bandwidth that the library's model has for it; v in few channels where they limit it
+ *           (nccl_few_channels)
  *   cost    base - base(LL) + (steps inside) step l_i + (steps across) net_step l_n
  *           + w + 2 sqrt(w fill), with l_i, l_n by protocol (from Hopper on one node sqrt(w
  *           fill) for a chain called in a row and no fill with LL and LL128; no fill but for
@@ -22,7 +22,7 @@
  *           waits for a message that is posted to a NIC; and the steps of Simple over
  *           several nodes 1.4 or 1.9 times as long (nccl_far_ring). Steps of Simple pass while
  *           wires are busy, for w/2 at most, in an all-reduce, all-gather or reduce-scatter
- *           over several nodes, or behind one switch from Hopper on
+ *           over several nodes, behind one switch from Hopper on, or in few channels
  *   need    V on every device
  * Source: NCCL (models/README.md, "Collectives").
  */
@@ -197,8 +197,8 @@ static double nccl_ring_least_s(const struct nccl_group *g, enum op op, enum pro
 	       slow;
 	int row = nccl_generation(g->machine->tuning.value[TUNING_CC]);
 
-	if (nccl_few_rings(g))
-		return wire_bytes / nccl_data.few_rings_Bps;
+	if (nccl_few_channels(g))
+		return wire_bytes / nccl_few_channels(g) / nccl_data.few_channel_Bps;
 	if (g->nodes > 1 || g->n < 2 || !nccl_switch(g, false))
 		return 0;
 	if (p == PROTOCOL_LL && row >= 2)

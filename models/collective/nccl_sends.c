@@ -8,9 +8,10 @@
  *           (g-1)/g more. Across, over the rails: S(n-g)/n from each device, over the
  *           share that plain sends reach of a NIC
  *   cost    (g-1) send_s + (n-g) net_send_s + w, and what the caller adds where one process
- *           runs all devices. m = 1: + 2 sqrt(w fill), + a step of Simple where messages are too
- *           large for LL, and w is what channels take, if that is more (nccl_channels_s()), or blocks,
- *           or wires that are slower than links say (nccl_sends_wires()).
+ *           runs all devices. m = 1: + 2 sqrt(w fill), but not over direct links of AMD's
+ *           devices, + a step of Simple where messages are too large for LL, and w is
+ *           what channels take, if that is more (nccl_channels_s()), or blocks, or wires
+ *           that are slower than links say (nccl_sends_wires()).
  *           m > 1: + a step of Simple for each eight peers across, a call's 6 us, and first
  *           chunks (nccl_sends_far_s(), nccl_sends_chunks_s())
  *   need    3S on every device
@@ -251,9 +252,10 @@ static double sends_least_s(const struct nccl_group *g, enum op op, enum protoco
 	least_s = fmax(nccl_channels_s(g->machine, g->n, g->n - 1, bytes / g->n),
 	               nccl_blocks_s(g->machine, bytes));
 	slow = fmax(nccl_slow_wires(g, false), nccl_sends_wires(g->machine, g->n - 1));
-	if (slow > 1 && nccl_switch(g, false))
-		least_s = fmax(least_s,
-		               slow * bytes * (g->n - 1) / g->n / nccl_slowest_Bps(g));
+	if (slow > 1 && nccl_paired(g))
+		least_s = fmax(least_s, slow * bytes / g->n *
+		                                (nccl_switch(g, false) ? g->n - 1 : 1) /
+		                                nccl_slowest_Bps(g));
 	return least_s;
 }
 

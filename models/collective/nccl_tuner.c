@@ -41,7 +41,7 @@ static double tree_bus(const struct nccl_case *c, double bus, enum protocol p)
 	int row = nccl_generation(c->cc), channels = c->graph[NCCL_TREE].channels;
 	int col = column(c->nodes);
 
-	bus = fmin(0.92 * bus, channels * nccl_data.tree_GBps[row][col]);
+	bus = fmin(nccl_data.tree_share * bus, channels * nccl_data.tree_GBps[row][col]);
 	if (p == PROTOCOL_LL)
 		return fmin(bus / 3.8, ll_cap(c));
 	if (p == PROTOCOL_LL128)

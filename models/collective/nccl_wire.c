@@ -316,6 +316,8 @@ double nccl_sends_wires(const struct machine *m, int32_t peers)
 {
 	if (peers == 1)
 		return nccl_caller_wires(m);
+	if (m->tuning.value[TUNING_CC] == 0 && m->fabric[0].geometry != GEOMETRY_SWITCH)
+		return nccl_data.sends_links;
 	return nccl_data.sends_wires[nccl_generation(m->tuning.value[TUNING_CC])];
 }
 
@@ -340,7 +342,7 @@ void nccl_sends_cost(double *delay_s, double *least_s, const struct machine *m,
                      const struct nccl_sends *sends, double wire_s, double route_s)
 {
 	const double *tuning = m->tuning.value;
-	double peers_s, fill_s;
+	double peers_s, fill_s = 0;
 
 	*least_s = fmax(channels_s(m, sends), far_channels_s(m, sends, wire_s));
 	if (!sends->several)
@@ -354,9 +356,11 @@ void nccl_sends_cost(double *delay_s, double *least_s, const struct machine *m,
 		peers_s += nccl_sends_large_s(m, sends->inside, sends->most_bytes);
 	if (!sends->several && !sends->apart && !sends->later && sends->inside > 1)
 		peers_s += nccl_callers[m->launch].node_sends_s;
-	fill_s = sends->network ? nccl_sends_chunks_s(m, sends->across,
-	                                              sends->most_across_bytes, wire_s)
-	                        : 2 * sqrt(wire_s * tuning[TUNING_FILL_S]);
+	if (sends->network)
+		fill_s = nccl_sends_chunks_s(m, sends->across, sends->most_across_bytes,
+		                             wire_s);
+	else if (tuning[TUNING_CC] > 0 || sends->switched)
+		fill_s = 2 * sqrt(wire_s * tuning[TUNING_FILL_S]);
 	*delay_s = fmax(0, peers_s - route_s) + fill_s;
 }
 
@@ -456,6 +460,9 @@ void nccl_sends_task(struct schedule *s, struct task *t, struct nccl_wire *wire,
 		sends.network = sends.network || across;
 		if (!across) {
 			sends.most_bytes = fmax(sends.most_bytes, msg->bytes);
+			sends.switched = sends.switched ||
+			                 wire->machine->fabric[msg->fabric].geometry ==
+			                         GEOMETRY_SWITCH;
 			continue;
 		}
 		sends.most_across_bytes = fmax(sends.most_across_bytes, msg->bytes);

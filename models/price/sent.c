@@ -254,6 +254,8 @@ static double count_message(struct price_sent *sent, struct nccl_sends *sends,
 	}
 	if (bytes > sends->most_bytes)
 		sends->most_bytes = bytes;
+	if (fabric >= 0 && sent->machine->fabric[fabric].geometry == GEOMETRY_SWITCH)
+		sends->switched = true;
 	return bytes;
 }
 

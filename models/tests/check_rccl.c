@@ -98,9 +98,11 @@ static struct machine *linked(int32_t nodes, int32_t n, const char *profile, boo
 }
 
 /*
- * Of 2 to 8 devices that are all linked: rings of five to seven go round in two ways, over one
- * link each, and carry 50 GB/s at most; those of all others use every link. With NVIDIA's
- * library all do, and with AMD's over two nodes.
+ * Of 2 to 8 devices that are all linked: rings of five to seven go round in two ways, over
+ * one link each, in four channels of 11.6 GB/s; those of all others use every link, among
+ * three in eight such channels. While channels are busy, for half of that at most, steps of
+ * Simple pass on what is reduced or gathered. With NVIDIA's library all use every link, and
+ * with AMD's over two nodes.
  */
 START_TEST(rccl_rings)
 {
@@ -121,6 +123,7 @@ START_TEST(rccl_rings)
 		int k = i % COUNT(row), twice = row[k].op == OP_ALL_REDUCE ? 2 : 1;
 		bool few = n > 4 && n < 8 && !strcmp(profile, "rccl");
 		double sent = row[k].op == OP_BROADCAST ? V : twice * V * (n - 1) / n;
+		int channels = strcmp(profile, "rccl") ? 0 : few ? 4 : n == 3 ? 8 : 0;
 		double link = row[k].wire * sent / (few ? 2 : n - 1), w, steps_s;
 		struct machine *m = linked(1, n, profile, false);
 		struct lowered l;
@@ -129,10 +132,12 @@ START_TEST(rccl_rings)
 		l = lowered_all(m, row[k].op, V);
 		near(largest(m, link_bytes(m, &l.schedule)), link, "link");
 		w = link / nvlink.bandwidth_Bps;
-		if (few)
-			w = fmax(w, row[k].wire * sent / 50e9);
+		if (channels)
+			w = fmax(w, row[k].wire * sent / channels / 11.6e9);
 		steps_s = 1e-6 *
 		          (row[k].base_us + twice * (n - 1) * row[k].steps_us * STEP);
+		if (channels && row[k].op == OP_ALL_REDUCE)
+			steps_s -= w / 2;
 		near(seconds_of(m, &l),
 		     device.launch_s + fmax(steps_s, nvlink.latency_s) + w +
 		             2 * sqrt(w * FILL_S),
@@ -153,6 +158,33 @@ START_TEST(rccl_rings)
 		}
 		near(most, V * (2 * n - 1) / (2 * n) / n, "two nodes");
 		ck_assert_double_eq(l.schedule.task[0].least_s, 0);
+	}
+}
+END_TEST
+
+/*
+ * Sends over direct links of AMD's GPUs have one hop, and no fill: to one peer they take
+ * what a link says, to several 1.2 times as long. Those to several have a step of Simple.
+ */
+START_TEST(rccl_sends)
+{
+	static const int devices[] = {2, 3, 4, 8};
+
+	for (int i = 0; i < COUNT(devices); i++) {
+		int n = devices[i];
+		struct machine *m = linked(1, n, "rccl", false);
+		double w = (n > 2 ? 1.2 : 1) * 1e8 / nvlink.bandwidth_Bps;
+		double simple_us = n > 2 ? 8.4 - 6.6 + (3.4 - 0.6) * STEP : 0;
+		struct lowered l;
+
+		m->tuning.value[TUNING_CC] = 0;
+		m->tuning.value[TUNING_CHANNEL_BPS] = 0;
+		l = lowered_all(m, OP_ALL_TO_ALL, n * 1e8);
+		near(seconds_of(m, &l),
+		     device.launch_s +
+		             fmax((n - 1) * SEND_S + 1e-6 * simple_us, nvlink.latency_s) +
+		             w,
+		     "sends");
 	}
 }
 END_TEST
@@ -179,7 +211,7 @@ START_TEST(rccl_rings_of_cut_links)
 	m->fabric[0].profile = "rccl";
 	m->forced = (struct forced){"ring", "simple"};
 	l = lowered_all(m, OP_BROADCAST, 8);
-	near(l.schedule.task[0].least_s, 8 / 50e9, "no ring");
+	near(l.schedule.task[0].least_s, 8 / 46.4e9, "no ring");
 }
 END_TEST
 
@@ -212,6 +244,7 @@ Suite *tests(void)
 	tcase_add_test(c, rccl_times);
 	tcase_add_test(c, rccl_of_linked_pairs);
 	tcase_add_loop_test(c, rccl_rings, 2, 9);
+	tcase_add_test(c, rccl_sends);
 	tcase_add_test(c, rccl_rings_of_cut_links);
 	tcase_add_loop_test(c, rccl_direct_by_devices, 2, 18);
 	suite_add_tcase(suite, c);
