@@ -105,6 +105,7 @@ struct forced {
 enum launch_mode {
 	LAUNCH_PROCESS, /* one process per device, one call behind the other */
 	LAUNCH_SINGLE,  /* one process launches on all devices, one after another */
+	LAUNCH_BOUND,   /* the same, on one core */
 	LAUNCH_GRAPH,   /* captured in a graph */
 	LAUNCH_XLA,     /* programs that XLA compiled */
 	LAUNCH_EAGER,   /* torch.distributed, which waits for each call */

@@ -3,6 +3,7 @@
 #include "base/assert.h"
 #include "collective/collective.h"
 #include "collective/local.h"
+#include "collective/nccl_data.h"
 #include "collective/profile.h"
 #include "collective/sent.h"
 
@@ -202,7 +203,7 @@ static void settle_launch(struct lowered *out, const struct profile *profile,
 	struct nccl_wire *wire;
 	double s;
 
-	if (m->launch != LAUNCH_SINGLE || !profile->library)
+	if (!nccl_callers[m->launch].one_process || !profile->library)
 		return;
 	wire = nccl_wire_new(out->schedule.arena, m);
 	s = nccl_wire_rounds_s(&out->schedule, wire);

@@ -10,14 +10,15 @@
  *
  *   launch + steps + w + 2 sqrt(w fill)
  *
- * where w is the wire time of the busiest link. The clocks charge w and one latency of
- * the longest route; what is left of the steps, and the last term, are the delay_s of
- * the task. The last term is the fill and drain of a pipeline that passes W bytes on in
- * chunks of c over D hops, each with an overhead o: (D - 1 + W/c)(o + c/B) is smallest
- * for the best c, (sqrt(w) + sqrt(fill))^2 with w = W/B and fill = (D - 1) o.
- * Chunks of 64 KiB to 4 MiB exist; where the best one is another, sizes far from those
- * it was fitted on, the term is a little too small. Trees with Simple and switches have chunks of
- * given sizes, and other terms in its place (nccl_tree.c, nccl_nvls.c).
+ * where w is the wire time of the busiest link. The clocks charge w and one latency of the
+ * longest route; what is left of the steps, and the last term, are the delay_s of the task.
+ * The last term is the fill and drain of a pipeline that passes W bytes on in chunks of c
+ * over D hops, each with an overhead o: (D - 1 + W/c)(o + c/B) is smallest for the best c,
+ * (sqrt(w) + sqrt(fill))^2 with w = W/B and fill = (D - 1) o. Chunks of 64 KiB to 4 MiB
+ * exist; where the best one is another, sizes far from those it was fitted on, the term is a
+ * little too small. Trees with Simple and switches have chunks of given sizes, and other
+ * terms in its place (nccl_tree.c, nccl_nvls.c). Where the devices of a node share a core,
+ * crossings wait for it (nccl_core.c).
  *
  * The constants step, net_step, fill_s, net_fill_s and those of sends are the
  * platform's (array/tuning.h). Bytes: V the gathered array, S the send buffer, as in
@@ -153,6 +154,27 @@ enum nccl_kind {
  */
 double nccl_across_us(const struct nccl_group *g, enum nccl_kind kind, enum protocol p);
 
+/*
+ * Returns a flag for each device of the machine, all false, to be set for those that use a network;
+ * NULL where no process has one core for all devices of a node (nccl_core.c).
+ */
+bool *nccl_core_uses(const struct machine *m);
+
+/*
+ * Frees these flags. Returns how many devices of a node share its NICs and its core, at
+ * most; 0: NULL.
+ */
+int32_t nccl_core_devices(const struct machine *m, bool *uses);
+
+/*
+ * Returns the seconds that so many crossings of the network, one after another, wait for threads of
+ * that core, where so many devices of a node use the network.
+ */
+double nccl_core_s(const struct machine *m, double devices, double crossings);
+
+/* Returns how many crossings of a tree over the nodes follow one another, up and down again. */
+double nccl_tree_crossings(const struct nccl_group *g, enum op op);
+
 struct nccl_algorithm {
 	const char *name, *help;
 	enum nccl_kind kind;
@@ -191,6 +213,11 @@ struct nccl_algorithm {
 	double (*meet_s)(const struct nccl_group *g, enum op op, enum protocol p,
 	                 double bytes);
 	/*
+	 * Returns how many crossings of the network follow one another (nccl_core_s()); NULL: its
+	 * groups have one device of a node each.
+	 */
+	double (*crossings)(const struct nccl_group *g, enum op op);
+	/*
 	 * Returns the seconds that chunks take beside the wires, where their size is
 	 * given; < 0 where the best chunk is taken. NULL: it always is.
 	 */
@@ -199,6 +226,16 @@ struct nccl_algorithm {
 	/* Returns what its steps take more, by the size of its messages; NULL: nothing. */
 	double (*large_s)(const struct nccl_group *g, double bytes);
 };
+
+/* Returns nccl_core_devices() of the devices of these groups. */
+int32_t nccl_core_groups(const struct machine *m, const struct groups *groups);
+
+/*
+ * Returns nccl_core_s() of an algorithm, where `devices` of a node share its NICs and core:
+ * as many of them use the network as the library uses channels for that many bytes.
+ */
+double nccl_core_group_s(const struct nccl_group *g, const struct nccl_algorithm *a,
+                         enum protocol p, enum op op, double bytes, int32_t devices);
 
 /* Those of each library, ended by NULL; of equally cheap ones the first is taken. */
 extern const struct nccl_algorithm *const nccl_algorithms[];
@@ -279,7 +316,7 @@ struct nccl_prepared;
 
 /*
  * Prepares a group for links whose bandwidth may change later, with `kind` as above;
- * the ids of the group are borrowed. Returns NULL if devices are not joined.
+ * the ids of the group, which runs alone, are borrowed. Returns NULL if devices are not joined.
  */
 struct nccl_prepared *nccl_prepare(struct arena *a,
                                    const struct nccl_algorithm *const *list,
@@ -304,6 +341,7 @@ struct nccl_sends {
 	double most_bytes;        /* of a message inside a node */
 	double most_across_bytes; /* of one across a network */
 	int32_t ranks;            /* devices that send or receive in the whole step */
+	int32_t core_devices; /* of a node that cross in the step and share a core; 0: none do */
 	bool several; /* nodes in the step: some message of it crosses a network */
 	bool apart; /* processes in the step: some message leaves one (nccl_one_process) */
 	bool lone; /* no device has two peers one way, or one round both ways (nccl_send_round) */
@@ -318,7 +356,7 @@ struct nccl_sends {
  */
 int32_t nccl_send_round(int32_t src, int32_t dst, int32_t ranks);
 
-/* Stores `ranks`, `several`, `apart` and `lone` of a schedule, and clears the rest. */
+/* Stores `ranks`, `core_devices`, `several`, `apart` and `lone` of a schedule, clears the rest. */
 void nccl_sends_step(struct nccl_sends *out, const struct schedule *s,
                      struct nccl_wire *wire);
 

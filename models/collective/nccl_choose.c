@@ -23,6 +23,7 @@ struct job {
 	struct nccl_wire *wire;
 	const struct nccl_load *load; /* per algorithm of the list, laid for one byte */
 	double load_share;            /* net_send_share that was laid with */
+	int32_t core_devices;         /* of a node that share one core; 0: none do */
 };
 
 /* What one algorithm and protocol would take; `score` is what it is ranked by. */
@@ -292,6 +293,9 @@ static double delay_s(const struct candidate *c, const struct job *j, int32_t i,
 		steps_s += c->algorithm->large_s(g, j->bytes);
 	if (g->nodes > 1)
 		steps_s += 1e-6 * nccl_data.net_call_us;
+	if (in_a_row)
+		steps_s += nccl_core_group_s(g, c->algorithm, c->protocol, j->op,
+		                             j->bytes, j->core_devices);
 	if (in_a_row && c->algorithm->saved_s)
 		steps_s -= c->algorithm->saved_s(g, j->op, c->protocol, j->bytes);
 	steps_s -= hidden_s(c, j, g, in_a_row ? fmax(wire_s, meet_s(c, j, i)) : wire_s);
@@ -420,6 +424,7 @@ bool nccl_lower(struct lowered *out, const struct nccl_algorithm *const *list,
 		group[i] = nccl_group_make(a, m, ids, groups->size);
 	}
 	j.library = library_ranks(&j);
+	j.core_devices = nccl_core_groups(m, groups);
 	j.bytes = op == OP_ALL_GATHER ? bytes * groups->size : bytes;
 	j.wire = nccl_wire_new(a, m);
 	if (groups->size > 1 && groups->ngroups && bytes > 0) {
@@ -449,6 +454,7 @@ struct nccl_prepared *nccl_prepare(struct arena *a,
 {
 	struct nccl_prepared *p = arena_alloc(a, 1, sizeof(*p));
 	struct arena *scratch = arena_new(); /* of what is laid, which loads sum up */
+	const struct groups alone = {1, n, ids};
 	int algorithms = 0;
 
 	while (list[algorithms])
@@ -461,6 +467,7 @@ struct nccl_prepared *nccl_prepare(struct arena *a,
 	};
 	p->job.group = &p->group;
 	p->job.library = library_ranks(&p->job);
+	p->job.core_devices = nccl_core_groups(m, &alone);
 	p->job.wire = nccl_wire_new(scratch, m);
 	for (int i = 0; list[i]; i++) {
 		struct candidate c = {.algorithm = list[i]};

@@ -148,6 +148,7 @@ const struct nccl_data nccl_data = {
  * algorithms, which are taken to be NCCL's.
  */
 static const char *const timed_graph[] = {"mi300x", "dgx-a100", "dgx-h200", NULL};
+static const char *const timed_bound[] = {"dgx-h100", "mi250x", NULL};
 static const char *const timed_xla[] = {"dgx-h100", "gb200-nvl72", NULL};
 static const char *const timed_eager[] = {"dgx-h100", NULL};
 static const char *const timed_mpi[] = {NULL};
@@ -159,7 +160,14 @@ const struct nccl_caller nccl_callers[LAUNCH_MODES] = {
                             .in_a_row = true},
 	[LAUNCH_SINGLE] = {.name = "single",
                            .help = "one process for all devices of a node",
+                           .one_process = true,
                            .in_a_row = true},
+	[LAUNCH_BOUND] = {.name = "bound",
+                          .help = "the same on one core, to which mpirun binds two",
+                          .one_process = true,
+                          .core_turn_s = 35e-6,
+                          .in_a_row = true,
+                          .timed = timed_bound},
 	[LAUNCH_GRAPH] = {.name = "graph",
                           .help = "a captured graph",
                           .in_a_row = true,

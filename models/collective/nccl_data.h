@@ -19,6 +19,8 @@ struct nccl_caller {
 	double call_s;     /* beside the launch */
 	double ll_step_us; /* of a step of LL inside a node, at least */
 	double node_sends_s; /* of all-to-alls, and sends to several peers, in one process */
+	bool one_process; /* for all devices of a node */
+	double core_turn_s; /* of a network thread on its one core (nccl_core.c); 0: has more */
 	bool in_a_row; /* calls that do not wait for one another, as in a loop of a test */
 	/*
 	 * How many times as long wires take on Hopper where devices reduce or permute. Where it is

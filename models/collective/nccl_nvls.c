@@ -161,7 +161,7 @@ static double nvls_tree_chunks_s(const struct nccl_group *g, enum op op,
 static double nvls_tree_steps_s(const struct nccl_group *g, enum op op, enum protocol p)
 {
 	return nvls_steps_s(g, op, p) +
-	       1e-6 * 2 * nccl_log2(g->nodes) * nccl_across_us(g, NCCL_TREE, p);
+	       1e-6 * nccl_tree_crossings(g, op) * nccl_across_us(g, NCCL_TREE, p);
 }
 
 const struct nccl_algorithm nccl_nvls = {
@@ -183,5 +183,6 @@ const struct nccl_algorithm nccl_nvls_tree = {
 	.messages = nvls_tree_messages,
 	.steps_s = nvls_tree_steps_s,
 	.least_s = nvls_tree_least_s,
+	.crossings = nccl_tree_crossings,
 	.chunks_s = nvls_tree_chunks_s,
 };

@@ -147,7 +147,7 @@ static double nccl_ring_saved_s(const struct nccl_group *g, enum op op, enum pro
 	                 : nccl_across_us(g, NCCL_RING, p);
 	if (p == PROTOCOL_LL)
 		ll_s = room * (nccl_ring_steps_s(g, op, p) + 1e-6 * (call_us - step_us));
-	if (m->launch == LAUNCH_SINGLE && g->nodes == 1)
+	if (nccl_callers[m->launch].one_process && g->nodes == 1)
 		later_s = (g->n - 2) *
 		          fmin(1e-6 * step_us, m->tuning.value[TUNING_LAUNCH_EACH_S]);
 	return fmax(ll_s, later_s);
@@ -218,5 +218,6 @@ const struct nccl_algorithm nccl_ring = {
 	.overlaps = nccl_ring_overlaps,
 	.saved_s = nccl_ring_saved_s,
 	.least_s = nccl_ring_least_s,
+	.crossings = crossings,
 	.meet_s = nccl_ring_meet_s,
 };

@@ -216,6 +216,13 @@ static double sends_steps_s(const struct nccl_group *g, enum op op, enum protoco
 	       (one_process(g) ? nccl_callers[g->machine->launch].node_sends_s : 0);
 }
 
+/* Each eight peers are a step (nccl_sends_far_s()). */
+static double sends_crossings(const struct nccl_group *g, enum op op)
+{
+	(void)op;
+	return fmax(1, (double)peers_across(g) / nccl_data.batch);
+}
+
 static double sends_large_s(const struct nccl_group *g, double bytes)
 {
 	return g->nodes > 1 ? nccl_sends_far_s(g->machine, peers_across(g))
@@ -267,6 +274,7 @@ const struct nccl_algorithm nccl_sends = {
 	.messages = sends_messages,
 	.steps_s = sends_steps_s,
 	.least_s = sends_least_s,
+	.crossings = sends_crossings,
 	.chunks_s = sends_chunks_s,
 	.large_s = sends_large_s,
 };

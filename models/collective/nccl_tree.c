@@ -43,12 +43,17 @@ static void tree_messages(struct schedule *out, const struct nccl_group *g, enum
 	nccl_double_tree(out, g, bytes);
 }
 
+double nccl_tree_crossings(const struct nccl_group *g, enum op op)
+{
+	(void)op;
+	return 2 * nccl_log2(g->nodes);
+}
+
 static double tree_steps_s(const struct nccl_group *g, enum op op, enum protocol p)
 {
 	const struct nccl_data *d = &nccl_data;
-	double inside = 2 * (g->per_node - 1), across = 2 * nccl_log2(g->nodes);
+	double inside = 2 * (g->per_node - 1), across = nccl_tree_crossings(g, op);
 
-	(void)op;
 	return 1e-6 * (d->base_us[NCCL_TREE][p] - d->base_us[NCCL_TREE][PROTOCOL_LL] +
 	               inside * nccl_inside_us(g, NCCL_TREE, p) +
 	               across * nccl_across_us(g, NCCL_TREE, p));
@@ -137,6 +142,7 @@ const struct nccl_algorithm nccl_tree = {
 	.messages = tree_messages,
 	.steps_s = tree_steps_s,
 	.least_s = tree_least_s,
+	.crossings = nccl_tree_crossings,
 	.meet_s = tree_meet_s,
 	.chunks_s = tree_chunks_s,
 };

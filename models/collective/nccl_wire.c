@@ -227,14 +227,19 @@ double nccl_sends_large_s(const struct machine *m, int32_t peers, double bytes)
 	                       m->tuning.value[TUNING_STEP]);
 }
 
+/* Returns in how many batches the library sends to so many peers. */
+static double batches(int32_t peers)
+{
+	return fmax(1, (double)peers / nccl_data.batch);
+}
+
 double nccl_sends_far_s(const struct machine *m, int32_t peers)
 {
 	const struct nccl_data *d = &nccl_data;
 	const double *tuning = m->tuning.value;
 	int simple = PROTOCOL_SIMPLE, ll = PROTOCOL_LL;
-	double batches = fmax(1, (double)peers / d->batch);
 
-	return batches *
+	return batches(peers) *
 	       (tuning[TUNING_NET_LATENCY_S] +
 	        1e-6 * (d->base_us[NCCL_RING][simple] - d->base_us[NCCL_RING][ll] +
 	                (d->net_us[NCCL_RING][simple] - d->net_us[NCCL_RING][ll]) *
@@ -351,7 +356,8 @@ void nccl_sends_cost(double *delay_s, double *least_s, const struct machine *m,
 	          sends->across * tuning[TUNING_NET_SEND_S];
 	if (sends->most_across_bytes > 0)
 		peers_s += nccl_sends_far_s(m, sends->across) +
-		           1e-6 * nccl_data.net_call_us;
+		           1e-6 * nccl_data.net_call_us +
+		           nccl_core_s(m, sends->core_devices, batches(sends->across));
 	if (!sends->several)
 		peers_s += nccl_sends_large_s(m, sends->inside, sends->most_bytes);
 	if (!sends->several && !sends->apart && !sends->later && sends->inside > 1)
@@ -408,13 +414,25 @@ static int32_t number_ranks(int32_t *rank, const struct schedule *s, int32_t nde
 	return ranks;
 }
 
+/* Returns how many devices of a node cross a network and share a core; 0 where none do. */
+static int32_t core_devices(const struct schedule *s, const struct nccl_wire *wire)
+{
+	bool *uses = nccl_core_uses(wire->machine);
+
+	for (int64_t i = 0; uses && i < s->nmessages; i++)
+		if (wire->is_network[s->message[i].fabric])
+			uses[s->message[i].src] = uses[s->message[i].dst] = true;
+	return nccl_core_devices(wire->machine, uses);
+}
+
 void nccl_sends_step(struct nccl_sends *out, const struct schedule *s,
                      struct nccl_wire *wire)
 {
 	int32_t *rank = wire->across;
 
 	*out = (struct nccl_sends){
-		.ranks = number_ranks(rank, s, wire->machine->ndevices)};
+		.ranks = number_ranks(rank, s, wire->machine->ndevices),
+		.core_devices = core_devices(s, wire)};
 	for (int64_t i = 0; i < s->nmessages; i++) {
 		const struct message *msg = &s->message[i];
 
@@ -441,6 +459,7 @@ void nccl_sends_task(struct schedule *s, struct task *t, struct nccl_wire *wire,
                      const struct nccl_sends *step, const bool *again)
 {
 	struct nccl_sends sends = {.ranks = step->ranks,
+	                           .core_devices = step->core_devices,
 	                           .several = step->several,
 	                           .apart = step->apart,
 	                           .lone = step->lone,

@@ -145,7 +145,7 @@ double profile_launch_s(const struct machine *m, const int32_t *devices, int32_t
 		launch_s = caller->launch_s;
 	if (library && n > 0)
 		launch_s += caller->call_s;
-	if (m->launch == LAUNCH_SINGLE)
+	if (caller->one_process)
 		launch_s = fmax(launch_s, launches_s(m, devices, n, 0));
 	return launch_s;
 }
@@ -153,7 +153,7 @@ double profile_launch_s(const struct machine *m, const int32_t *devices, int32_t
 double profile_call_s(const struct machine *m, const int32_t *devices, int32_t n,
                       double more_s, double s)
 {
-	if (m->launch != LAUNCH_SINGLE)
+	if (!nccl_callers[m->launch].one_process)
 		return profile_launch_s(m, devices, n);
 	return fmax(slowest_launch_s(m, devices, n),
 	            launches_s(m, devices, n, more_s) - s);

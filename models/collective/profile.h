@@ -57,7 +57,7 @@ bool profile_switch_adds(const struct machine *m, int fabric);
 /*
  * Returns what starting one collective or local step on these devices costs ([n]
  * platform devices; NULL: 0..n-1): the launch of the slowest of them. In mode
- * LAUNCH_SINGLE one process per node launches on its devices one after another, for
+ * LAUNCH_SINGLE or LAUNCH_BOUND one process per node launches on its devices one after another, for
  * launch_each_s each, which may be longer; in mode LAUNCH_GRAPH it is launch_graph_s
  * where the platform says so. In the others it is what struct nccl_caller says, where a
  * library runs the first fabric's collectives, unless a user gave the platform's launch_s;
@@ -66,12 +66,12 @@ bool profile_switch_adds(const struct machine *m, int fabric);
 double profile_launch_s(const struct machine *m, const int32_t *devices, int32_t n);
 
 /*
- * Returns the same of a collective that takes `s` seconds beside it and `more_s` to enqueue on a
- * device (nccl_enqueue_s()). In mode LAUNCH_SINGLE the devices run it while the process enqueues the next call, so
- * that call follows call as fast as the slower of the two: the result is what is missing
- * to that. `s` is a time of the clock `model`; other clocks take the same launch. Steps of a plan
- * do not overlap so (lower_step()): each begins when its kernels are in the queues, which is
- * profile_launch_s().
+ * Returns the same of a collective that takes `s` seconds beside it and `more_s` to enqueue
+ * on a device (nccl_enqueue_s()). Where one process launches on several the devices run it
+ * while the process enqueues the next call, so that call follows call as fast as the slower
+ * of the two: the result is what is missing to that. `s` is a time of the clock `model`;
+ * other clocks take the same launch. Steps of a plan do not overlap so (lower_step()): each
+ * begins when its kernels are in the queues, which is profile_launch_s().
  */
 double profile_call_s(const struct machine *m, const int32_t *devices, int32_t n,
                       double more_s, double s);

@@ -62,6 +62,8 @@ static bool is_even(struct even_prices *p)
 		if (!nccl_is_network(m, i))
 			p->per_node = size;
 	}
+	if (nccl_callers[m->launch].core_turn_s > 0) /* groups wait for one another */
+		return false;
 	for (int32_t d = 1; d < m->ndevices; d++)
 		if (m->device[d].memory_Bps != m->device[0].memory_Bps ||
 		    m->device[d].launch_s != m->device[0].launch_s)

@@ -3,10 +3,10 @@
  * for each device, all ports and devices are equal, nodes have equally many, and a library runs the
  * collectives (collective/nccl.h).
  *
- * Groups of disjoint devices share no link there. So where all groups of a collective have as many
- * members in as many nodes, and in as many trays of a rack if they are few, each takes what any of
- * them does, wherever they are, and one is timed
- * (nccl_prepare) for all groups, bytes and meshes of that shape.
+ * Groups of disjoint devices share no link there, nor a core (nccl_core.c). So where all
+ * groups of a collective have as many members in as many nodes, and in as many trays of a
+ * rack if they are few, each takes what any of them does, wherever they are, and one is
+ * timed (nccl_prepare) for all groups, bytes and meshes of that shape.
  */
 #ifndef SHARDSIM_PRICE_EVEN_H
 #define SHARDSIM_PRICE_EVEN_H

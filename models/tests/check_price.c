@@ -182,8 +182,9 @@ static void check_within(const struct prices *prices, const struct plan *plan,
 }
 
 /*
- * An exchange, which is priced without its messages, costs what the clock says of these:
- * of one set of devices or several, with a library's software or without.
+ * An exchange, which is priced without its messages, costs what the clock says of these: of
+ * one set of devices or several, with a library's software or without, and where the devices
+ * of a node share a core.
  */
 START_TEST(an_exchange_costs_what_its_messages_cost)
 {
@@ -202,6 +203,7 @@ START_TEST(an_exchange_costs_what_its_messages_cost)
 
 	for (int f = 0; f < m->nfabrics && _i / MACHINES >= 2; f++)
 		m->fabric[f].profile = "nccl";
+	m->launch = _i / MACHINES >= 4 ? LAUNCH_BOUND : LAUNCH_PROCESS;
 	pricer = pricer_new(m, place);
 	prices = pricer_prices(pricer);
 	model = model_new(m);
@@ -418,7 +420,7 @@ Suite *tests(void)
 	tcase_add_loop_test(c, a_step_costs_what_its_plan_costs, 0, ASKED * MACHINES);
 	tcase_add_loop_test(c, a_step_with_sums_costs_what_the_clock_says, 0, MACHINES);
 	tcase_add_loop_test(c, an_exchange_costs_what_its_messages_cost, 0,
-	                    4 * MACHINES);
+	                    6 * MACHINES);
 	tcase_add_loop_test(c, a_permute_is_one_link_of_the_slowest_fabric, 0, MACHINES);
 	tcase_add_test(c, a_permute_inside_a_node_does_not_see_the_network);
 	tcase_add_test(c, a_permute_on_a_graph);

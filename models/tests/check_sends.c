@@ -112,6 +112,22 @@ START_TEST(as_an_all_to_all_of_xla)
 }
 END_TEST
 
+/* Nor where the threads of a node's devices share a core. */
+START_TEST(as_an_all_to_all_of_one_core)
+{
+	int32_t m = shapes[_i].nodes, g = shapes[_i].gpus, n = m * g;
+	struct machine *machine = without_fill(m, g);
+	struct lowered exchange, all;
+
+	machine->launch = LAUNCH_BOUND;
+	exchange = exchanged(machine, NULL, "P(None, 'x')");
+	all = lowered_all(machine, OP_ALL_TO_ALL, n);
+	ck_assert_double_eq_tol(seconds_of(machine, &exchange) - exchange.launch_s,
+	                        seconds_of(machine, &all) - all.launch_s,
+	                        2 * n / SHARE / nic.bandwidth_Bps);
+}
+END_TEST
+
 /* Two devices that exchange tiles have a peer each, and pay what a permute does. */
 START_TEST(one_peer_of_xla)
 {
@@ -212,6 +228,7 @@ Suite *tests(void)
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_add_loop_test(c, as_an_all_to_all, 0, COUNT(shapes));
 	tcase_add_loop_test(c, as_an_all_to_all_of_xla, 0, COUNT(shapes));
+	tcase_add_loop_test(c, as_an_all_to_all_of_one_core, 0, COUNT(shapes));
 	tcase_add_test(c, one_peer_of_xla);
 	tcase_add_loop_test(c, of_the_busiest_receiver, 0, COUNT(shapes));
 	tcase_add_test(c, library_of_the_last_fabric);

@@ -79,9 +79,10 @@ extern const struct option_row library_table[];
 /* Who calls it, as a row for a member that is the text. */
 #define LAUNCH_ROW(type, member)                                                       \
 	{                                                                              \
-		"launch", 0, "process|single|graph|xla|eager|mpi",                     \
+		"launch", 0, "process|single|bound|graph|xla|eager|mpi",               \
 			"who calls collectives: a process for each device, a single "  \
-			"one for all, a captured graph, a program that XLA compiled, " \
+			"one for all, the same on one core (as mpirun binds two "      \
+			"processes), a captured graph, a program that XLA compiled, "  \
 			"PyTorch (eager), or MPI. TPUs always have xla; on GPUs on "   \
 			"which its calls were timed it is the default for plans and "  \
 			"programs; else the default is process",                       \

@@ -1,6 +1,7 @@
 #include "fit/choose.h"
 
 #include "collective/nccl.h"
+#include "collective/nccl_data.h"
 
 #include <string.h>
 
@@ -49,7 +50,7 @@ static struct shown rows_show(const struct validation *v, const char *family)
 		    g->size > s.most_sends)
 			s.most_sends = g->size;
 		s.process = s.process || m->launch == LAUNCH_PROCESS;
-		s.single = s.single || m->launch == LAUNCH_SINGLE;
+		s.single = s.single || nccl_callers[m->launch].one_process;
 		s.graph = s.graph || m->launch == LAUNCH_GRAPH;
 	}
 	return s;

@@ -60,7 +60,8 @@ static bool launch_has(const struct machine *m, enum launch_mode mode)
 	return mode == LAUNCH_PROCESS || mode == LAUNCH_XLA ||
 	       ((mode == LAUNCH_EAGER || mode == LAUNCH_MPI) &&
 	        profile_of_fabric(m, 0)->library) ||
-	       (mode == LAUNCH_SINGLE && m->tuning.value[TUNING_LAUNCH_EACH_S] > 0) ||
+	       (nccl_callers[mode].one_process &&
+	        m->tuning.value[TUNING_LAUNCH_EACH_S] > 0) ||
 	       (mode == LAUNCH_GRAPH && m->tuning.value[TUNING_LAUNCH_GRAPH_S] > 0);
 }
 
@@ -91,9 +92,9 @@ static enum status launch_set(struct machine *m, const char *text,
 		error_set(e, E_TYPE, at ? *at : where_option("--launch", text),
 		          "%s has no launch mode '%s', as it has no %s; expected %s",
 		          m->name, text,
-		          mode == LAUNCH_SINGLE  ? "launch_each_s"
-		          : mode == LAUNCH_GRAPH ? "launch_graph_s"
-		                                 : "library that it calls",
+		          nccl_callers[mode].one_process ? "launch_each_s"
+		          : mode == LAUNCH_GRAPH         ? "launch_graph_s"
+		                                         : "library that it calls",
 		          known.s);
 	}
 	text_free(&known);

@@ -212,7 +212,7 @@ START_TEST(faults_of_names)
 		{{NULL, "ll64", NULL}, "--protocol", "expected one of ll, ll128, simple"},
 		{{NULL, NULL, "cuda"},
 	         "--launch",
-	         "expected one of process, single, graph"},
+	         "expected one of process, single, bound, graph"},
 	};
 	struct machine *m = NULL;
 	enum op op;

@@ -13,7 +13,7 @@
  *     order: 0-1,3,2         (optional) the group's order of those devices
  *     mesh: g=2,x=4, axis: x (optional) all groups along an axis at once; the row's
  *                            devices are then one group's
- *     launch: single         (optional) process, single, graph, xla, eager or mpi; or untold:
+ *     launch: single         (optional) process, single, bound, graph, xla, eager or mpi; or untold:
  *                            the source does not tell, the rows are run as by default, and
  *                            are of no known way (validate/ways.h)
  *     algorithm, protocol    (optional) where the source says that it forced one
