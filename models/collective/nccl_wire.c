@@ -317,11 +317,24 @@ static double few_Bps(const struct machine *m, int32_t ranks)
 	return m->link[links[0]].bandwidth_Bps;
 }
 
+/* Returns whether links lead from the first device to all others of its node, and no switch. */
+static bool linked_to_all(const struct machine *m)
+{
+	const int32_t *domain = m->fabric[0].domain;
+
+	if (m->fabric[0].geometry == GEOMETRY_SWITCH)
+		return false;
+	for (int32_t d = 1; d < m->ndevices && domain[d] == domain[0]; d++)
+		if (machine_hops(m, 0, 0, d) != 1)
+			return false;
+	return true;
+}
+
 double nccl_sends_wires(const struct machine *m, int32_t peers)
 {
 	if (peers == 1)
 		return nccl_caller_wires(m);
-	if (m->tuning.value[TUNING_CC] == 0 && m->fabric[0].geometry != GEOMETRY_SWITCH)
+	if (m->tuning.value[TUNING_CC] == 0 && linked_to_all(m))
 		return nccl_data.sends_links;
 	return nccl_data.sends_wires[nccl_generation(m->tuning.value[TUNING_CC])];
 }

@@ -162,6 +162,18 @@ START_TEST(rccl_rings)
 }
 END_TEST
 
+/* Only where all devices are linked, which those of MI250X are not. */
+START_TEST(rccl_sends_that_relay)
+{
+	struct machine *m[] = {linked(1, 4, "rccl", false), linked(1, 4, "rccl", true)};
+
+	for (int i = 0; i < COUNT(m); i++) {
+		m[i]->tuning.value[TUNING_CC] = 0;
+		near(nccl_sends_wires(m[i], 3), i ? 1 : 1.2, "wires");
+	}
+}
+END_TEST
+
 /*
  * Sends over direct links of AMD's GPUs have one hop, and no fill: to one peer they take
  * what a link says, to several 1.2 times as long. Those to several have a step of Simple.
@@ -245,6 +257,7 @@ Suite *tests(void)
 	tcase_add_test(c, rccl_of_linked_pairs);
 	tcase_add_loop_test(c, rccl_rings, 2, 9);
 	tcase_add_test(c, rccl_sends);
+	tcase_add_test(c, rccl_sends_that_relay);
 	tcase_add_test(c, rccl_rings_of_cut_links);
 	tcase_add_loop_test(c, rccl_direct_by_devices, 2, 18);
 	suite_add_tcase(suite, c);
