@@ -161,8 +161,8 @@ double nccl_across_us(const struct nccl_group *g, enum nccl_kind kind, enum prot
 bool *nccl_core_uses(const struct machine *m);
 
 /*
- * Frees these flags. Returns how many devices of a node share its NICs and its core, at
- * most; 0: NULL.
+ * Frees these flags. Returns how many devices of a node, or of a tray of a rack, share its NICs
+ * and its core, at most; 0: NULL.
  */
 int32_t nccl_core_devices(const struct machine *m, bool *uses);
 
@@ -227,7 +227,7 @@ struct nccl_algorithm {
 	double (*large_s)(const struct nccl_group *g, double bytes);
 };
 
-/* Returns nccl_core_devices() of the devices of these groups. */
+/* Returns nccl_core_devices() of the devices of those of the groups that cross a network. */
 int32_t nccl_core_groups(const struct machine *m, const struct groups *groups);
 
 /*

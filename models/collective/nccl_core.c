@@ -14,7 +14,8 @@
  * size on at which the library uses several channels. So do those of two nodes of MI250X by eight
  * (hpc-ai-envs21-mi250x-2n, Slurm). In the one log t is 36 us with eight devices and 34 with
  * four. Processes that are not bound (`-bind-to none`, NCCL_IGNORE_CPU_AFFINITY=1) show nothing of
- * it. Waits are of chance: neighbouring sizes differ by a factor of two.
+ * it. Waits are of chance: neighbouring sizes differ by a factor of two. As other steps they vanish
+ * behind the wires of large rings with Simple (hidden_s() in nccl_choose.c).
  */
 #include "collective/nccl.h"
 #include "collective/nccl_data.h"
@@ -81,20 +82,18 @@ bool *nccl_core_uses(const struct machine *m)
 
 int32_t nccl_core_devices(const struct machine *m, bool *uses)
 {
-	int32_t domains = m->nfabrics ? m->fabric[0].ndomains : 0, most = 1;
-	int32_t share = devices_per_nic(m), *count;
+	bool nodes = m->nfabrics && m->fabric[0].ndomains && !nccl_is_network(m, 0);
+	int32_t share = devices_per_nic(m), most = 1, *count;
 
-	if (!uses || !domains || nccl_is_network(m, 0)) {
-		most = uses ? 1 : 0;
-		xfree(uses);
-		return most;
-	}
-	count = xcalloc((size_t)domains, sizeof(*count));
-	for (int32_t d = 0; d < m->ndevices; d++) {
-		int32_t domain = m->fabric[0].domain[d];
+	if (!uses)
+		return 0;
+	count = xcalloc((size_t)m->ndevices, sizeof(*count));
+	for (int32_t d = 0; nodes && d < m->ndevices; d++) {
+		int32_t process =
+			nccl_is_rack(m) ? nccl_tray(m, d) : m->fabric[0].domain[d];
 
-		if (uses[d] && domain >= 0 && ++count[domain] > most)
-			most = count[domain];
+		if (uses[d] && process >= 0 && ++count[process] > most)
+			most = count[process];
 	}
 	xfree(count);
 	xfree(uses);
@@ -103,10 +102,14 @@ int32_t nccl_core_devices(const struct machine *m, bool *uses)
 
 int32_t nccl_core_groups(const struct machine *m, const struct groups *groups)
 {
-	int64_t n = (int64_t)groups->ngroups * groups->size;
 	bool *uses = nccl_core_uses(m);
 
-	for (int64_t i = 0; uses && i < n; i++)
-		uses[groups->ids[i]] = true;
+	for (int32_t i = 0; uses && i < groups->ngroups; i++) {
+		const int32_t *ids = groups->ids + (int64_t)i * groups->size;
+		bool crosses = machine_fabric_of_all(m, ids, groups->size) != 0;
+
+		for (int32_t k = 0; crosses && k < groups->size; k++)
+			uses[ids[k]] = true;
+	}
 	return nccl_core_devices(m, uses);
 }

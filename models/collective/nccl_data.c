@@ -237,12 +237,14 @@ bool nccl_is_rack(const struct machine *m)
 	return m->ndevices > 16 * m->fabric[0].ndomains;
 }
 
+int32_t nccl_tray(const struct machine *m, int32_t d)
+{
+	return d - d % (m->ndevices / m->fabric[0].ndomains) % nccl_data.tray;
+}
+
 bool nccl_one_process(const struct machine *m, int32_t a, int32_t b)
 {
-	int32_t rack = nccl_is_rack(m) ? m->ndevices / m->fabric[0].ndomains : 0;
-	int32_t tray = nccl_data.tray;
-
-	return !rack || (a / rack == b / rack && a % rack / tray == b % rack / tray);
+	return !nccl_is_rack(m) || nccl_tray(m, a) == nccl_tray(m, b);
 }
 
 double nccl_far_ring(double cc)

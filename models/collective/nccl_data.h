@@ -47,6 +47,9 @@ double nccl_inside_us(const struct nccl_group *g, enum nccl_kind kind, enum prot
  */
 bool nccl_is_rack(const struct machine *m);
 
+/* Returns the first device of the tray of a rack (nccl_is_rack()) that holds a device. */
+int32_t nccl_tray(const struct machine *m, int32_t d);
+
 /* Returns whether one process runs both devices of a node where a process runs all of a host. */
 bool nccl_one_process(const struct machine *m, int32_t a, int32_t b);
 

@@ -100,6 +100,33 @@ START_TEST(groups_share_a_core)
 }
 END_TEST
 
+/* Groups inside a node use no network: the two that cross are as fast as alone. */
+START_TEST(groups_inside_wait_for_none)
+{
+	static const int32_t ids[] = {0, 1, 8, 9, 2, 3, 4, 5};
+	const struct groups one = {1, 4, ids}, both = {2, 4, ids};
+	const struct forced ring = {"ring", "simple"};
+	double alone_s = group_s(2, 8, &ring, OP_ALL_REDUCE, &one, 1e6, LAUNCH_BOUND);
+	double both_s = group_s(2, 8, &ring, OP_ALL_REDUCE, &both, 1e6, LAUNCH_BOUND);
+
+	ck_assert_double_eq_tol(both_s, alone_s, 1e-12);
+}
+END_TEST
+
+/* A process of a rack has the four devices of a tray. */
+START_TEST(trays_of_a_rack)
+{
+	struct machine *m = tuned(2, 18, 90);
+	bool *uses;
+
+	m->launch = LAUNCH_BOUND;
+	uses = nccl_core_uses(m);
+	for (int d = 0; d < m->ndevices; d++)
+		uses[d] = true;
+	ck_assert_int_eq(nccl_core_devices(m, uses), 4);
+}
+END_TEST
+
 /* Of devices that share a NIC one uses it; nothing is counted where no core is shared. */
 START_TEST(devices_of_a_node)
 {
@@ -185,6 +212,8 @@ Suite *tests(void)
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_add_test(c, waits);
 	tcase_add_test(c, groups_share_a_core);
+	tcase_add_test(c, groups_inside_wait_for_none);
+	tcase_add_test(c, trays_of_a_rack);
 	tcase_add_test(c, devices_of_a_node);
 	tcase_add_test(c, prepared);
 	tcase_add_test(c, permutes);
