@@ -155,22 +155,42 @@ enum nccl_kind {
 double nccl_across_us(const struct nccl_group *g, enum nccl_kind kind, enum protocol p);
 
 /*
- * Returns a flag for each device of the machine, all false, to be set for those that use a network;
+ * Returns zero for each device of the machine, to which what it does over a network is to be added;
  * NULL where no process has one core for all devices of a node (nccl_core.c).
  */
-bool *nccl_core_uses(const struct machine *m);
+unsigned char *nccl_core_uses(const struct machine *m);
+
+enum { CORE_SENDS = 1, CORE_RECEIVES = 2 };
 
 /*
- * Frees these flags. Returns how many devices of a node, or of a tray of a rack, share its NICs
- * and its core, at most; 0: NULL.
+ * Frees these. Returns how many devices of a node, or of a tray of a rack, share its core, at most;
+ * 0: NULL. Stores whether some device both sends and receives.
  */
-int32_t nccl_core_devices(const struct machine *m, bool *uses);
+int32_t nccl_core_devices(bool *both, const struct machine *m, unsigned char *uses);
+
+/* What the network threads of a node have to do that share a core (nccl_core.c). */
+struct nccl_core {
+	double threads;    /* which have something to do */
+	double operations; /* sends and receives that each of these has at a time */
+	double chunks; /* which the node sends and receives in all; 0: they never limit it */
+};
 
 /*
- * Returns the seconds that so many crossings of the network, one after another, wait for threads of
- * that core, where so many devices of a node use the network.
+ * Returns the seconds that so many crossings of the network, one after another, wait for the other
+ * threads of that core.
  */
-double nccl_core_s(const struct machine *m, double devices, double crossings);
+double nccl_core_wait_s(const struct machine *m, const struct nccl_core *core,
+                        double crossings);
+
+/* Returns the seconds that the core needs for all chunks. */
+double nccl_core_chunks_s(const struct machine *m, const struct nccl_core *core);
+
+/*
+ * Returns the work of sends of `bytes` to each of so many peers by so many devices of a node, or of as
+ * many receives, or of both.
+ */
+struct nccl_core nccl_core_sends(int32_t devices, int32_t peers, double bytes,
+                                 bool both);
 
 /* Returns how many crossings of a tree over the nodes follow one another, up and down again. */
 double nccl_tree_crossings(const struct nccl_group *g, enum op op);
@@ -213,7 +233,7 @@ struct nccl_algorithm {
 	double (*meet_s)(const struct nccl_group *g, enum op op, enum protocol p,
 	                 double bytes);
 	/*
-	 * Returns how many crossings of the network follow one another (nccl_core_s()); NULL: its
+	 * Returns how many crossings of the network follow one another (nccl_core_of()); NULL: its
 	 * groups have one device of a node each.
 	 */
 	double (*crossings)(const struct nccl_group *g, enum op op);
@@ -231,15 +251,29 @@ struct nccl_algorithm {
 int32_t nccl_core_groups(const struct machine *m, const struct groups *groups);
 
 /*
- * Returns nccl_core_s() of an algorithm, where `devices` of a node share its NICs and core:
- * as many of them use the network as the library uses channels for that many bytes.
+ * Returns the work of an algorithm, where `devices` of a node share its core (0: none do, and
+ * there is none): as many of them use the network as the library uses channels for that many bytes.
  */
-double nccl_core_group_s(const struct nccl_group *g, const struct nccl_algorithm *a,
-                         enum protocol p, enum op op, double bytes, int32_t devices);
+struct nccl_core nccl_core_of(const struct nccl_group *g,
+                              const struct nccl_algorithm *a, enum protocol p,
+                              enum op op, double bytes, int32_t devices);
 
 /* Those of each library, ended by NULL; of equally cheap ones the first is taken. */
 extern const struct nccl_algorithm *const nccl_algorithms[];
 extern const struct nccl_algorithm *const rccl_algorithms[];
+
+/*
+ * Returns whether AMD's library passes over the algorithm for an all-reduce of so many bytes,
+ * though it may be faster: over two nodes it takes a ring, and no tree, from 64 MiB on. The tables of
+ * its own model say so (src/graph/tuning.cc of github.com/ROCm/rccl; that of MI300X from 128 MiB on,
+ * where at 64 both take the same here, so that one figure does for all). They
+ * multiply the bandwidth of a ring by n / (2(n - 1)) and that of a tree by 1/2, and on two nodes a
+ * tree's with Simple by 0.11 as well on MI300X and MI355X, and by 0.91 before; what they add by size
+ * changes none of it from there on. All-reduces of two nodes of MI355X take what rings do
+ * (mi355x-2n, mi355x-nair-2n).
+ */
+bool rccl_passes_over(const struct nccl_algorithm *a, const struct nccl_group *g,
+                      double bytes);
 
 /*
  * Appends the collective as the library's cheapest algorithm and protocol for it, by
@@ -342,7 +376,8 @@ struct nccl_sends {
 	double most_across_bytes; /* of one across a network */
 	int32_t ranks;            /* devices that send or receive in the whole step */
 	int32_t core_devices; /* of a node that cross in the step and share a core; 0: none do */
-	bool several; /* nodes in the step: some message of it crosses a network */
+	bool core_both; /* some of them both send and receive across */
+	bool several;   /* nodes in the step: some message of it crosses a network */
 	bool apart; /* processes in the step: some message leaves one (nccl_one_process) */
 	bool lone; /* no device has two peers one way, or one round both ways (nccl_send_round) */
 	bool later; /* a round after the first of a call, which that has paid for */
@@ -451,6 +486,15 @@ struct nccl_case {
 
 /* Returns for how many of a group's devices a node's switch has channels. */
 int nccl_nvls_heads(const struct nccl_group *g);
+
+/*
+ * Returns the bytes of a chunk of nvls-tree, which a head sends or receives by each channel: 128 KiB,
+ * from four nodes on 64, and less where V has few rounds (calcCollChunking in enqueue.cc of the library).
+ */
+double nccl_nvls_tree_chunk(const struct nccl_group *g, double bytes);
+
+/* Returns how many peers on other nodes a member of the smallest node has. */
+int32_t nccl_peers_across(const struct nccl_group *g);
 
 /*
  * Returns the microseconds by the library's model; INFINITY if it does not allow the

@@ -201,7 +201,8 @@ static bool far_ring(const struct candidate *c, const struct job *j,
  * A tree's pipeline has as many hops over the network as it has levels. Sends to many peers
  * fill each other's gaps on a network. A ring of one node passes on each line of LL and
  * LL128 as it comes, since its flag is in it, and only Simple has chunks: so it is from Hopper on,
- * by all logs of H100, H200 and B200, while those of A100 and V100 have the fill with LL128, too.
+ * by all logs of H100, H200 and B200, and on AMD's GPUs (primus-mi355x-*), while those of A100 and
+ * V100 have the fill with LL128, too.
  * A ring between nodes whose messages wait for their receivers waits for nothing else, which the
  * library does not know when it chooses (`chooses`): on Polaris large gathers and all-reduces take
  * what wires and steps do.
@@ -214,10 +215,11 @@ static double fill_s(const struct candidate *c, const struct job *j,
 	bool lines = c->algorithm->kind == NCCL_RING && c->protocol != PROTOCOL_SIMPLE;
 
 	if (g->nodes == 1) {
-		bool direct = j->op == OP_ALL_TO_ALL && tuning[TUNING_CC] == 0 &&
-		              !nccl_switch(g, false);
+		bool amd = tuning[TUNING_CC] == 0;
+		bool direct = j->op == OP_ALL_TO_ALL && amd && !nccl_switch(g, false);
 
-		return direct || (lines && row >= 2) ? 0 : tuning[TUNING_FILL_S];
+		return direct || (lines && (row >= 2 || amd)) ? 0
+		                                              : tuning[TUNING_FILL_S];
 	}
 	if (!chooses && far_ring(c, j, g) && tuning[TUNING_NET_RENDEZVOUS_S] > 0)
 		return 0;
@@ -250,12 +252,23 @@ static double least_s(const struct candidate *c, const struct job *j, int32_t i)
 	                             : 0;
 }
 
+static struct nccl_core core_of(const struct candidate *c, const struct job *j,
+                                int32_t i)
+{
+	return nccl_core_of(&j->group[i], c->algorithm, c->protocol, j->op, j->bytes,
+	                    j->core_devices);
+}
+
 /* Returns the seconds that the network's software takes at least for group i. */
 static double meet_s(const struct candidate *c, const struct job *j, int32_t i)
 {
-	return c->algorithm->meet_s
-	               ? c->algorithm->meet_s(&j->group[i], j->op, c->protocol, j->bytes)
-	               : 0;
+	struct nccl_core core = core_of(c, j, i);
+	double least_s = nccl_core_chunks_s(j->machine, &core);
+
+	if (!c->algorithm->meet_s)
+		return least_s;
+	return fmax(least_s,
+	            c->algorithm->meet_s(&j->group[i], j->op, c->protocol, j->bytes));
 }
 
 /*
@@ -293,9 +306,12 @@ static double delay_s(const struct candidate *c, const struct job *j, int32_t i,
 		steps_s += c->algorithm->large_s(g, j->bytes);
 	if (g->nodes > 1)
 		steps_s += 1e-6 * nccl_data.net_call_us;
-	if (in_a_row)
-		steps_s += nccl_core_group_s(g, c->algorithm, c->protocol, j->op,
-		                             j->bytes, j->core_devices);
+	if (in_a_row && j->core_devices && c->algorithm->crossings) {
+		struct nccl_core core = core_of(c, j, i);
+
+		steps_s += nccl_core_wait_s(j->machine, &core,
+		                            c->algorithm->crossings(g, j->op));
+	}
 	if (in_a_row && c->algorithm->saved_s)
 		steps_s -= c->algorithm->saved_s(g, j->op, c->protocol, j->bytes);
 	steps_s -= hidden_s(c, j, g, in_a_row ? fmax(wire_s, meet_s(c, j, i)) : wire_s);
@@ -360,12 +376,14 @@ static bool choose_candidate(struct candidate *out, const struct job *j,
 {
 	struct candidate best = {0};
 	double wire_s, route_s;
+	bool amd = list == rccl_algorithms && !j->machine->forced.algorithm;
 
 	for (int i = 0; list[i]; i++) {
 		struct candidate c = {.algorithm = list[i], .number = i};
 		bool timed;
 
-		if (!any_wanted(j, list[i]))
+		if (!any_wanted(j, list[i]) ||
+		    (amd && rccl_passes_over(list[i], &j->group[0], j->bytes)))
 			continue;
 		timed = j->load ? messages_laid(&c, j, &wire_s, &route_s)
 		                : lay_messages(&c, j, a);

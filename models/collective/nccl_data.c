@@ -35,19 +35,17 @@
  * and an all-gather take as much more as the all-reduce, though they have half the steps and bytes, so
  * it is the host's. From Hopper on all 23 blocks more take 2 to 7 us on 8 devices (azure-H200,
  * cwrep-h200-1n-eager, b300-ebpf-1n-default); 0.05 is the best of a grid.
- * send_us: on B200 calls of all-to-alls with 8 sends and 8 receives on each of 8 devices take 11 us more
- * than other collectives' launches (aicr-b200-1n-a2a), which is 0.09 us each, on H20 28 us
- * (nt314-h20-1n), and with a library of 2021 49 us (superbench-a100-1n).
+ * send_us: calls of all-to-alls with 8 sends and 8 receives on each of 8 devices take longer than other
+ * collectives' launches, by 11 us on B200 (aicr-b200-1n-a2a), which is 0.09 us each, 28 on H20
+ * (nt314-h20-1n) and 49 on A100, with a library of 2021 (superbench-a100-1n). V100 is taken as A100.
  * speeds_GBps: search.cc.
  * few_channel_Bps: a channel of AMD's library. Between 64 and 128 MiB all-reduces over 5 and
  * 7 MI355X carry 46.3 GB/s, in four channels, and over three 88, in eight (primus-mi355x-*);
  * all sizes of these from 2 MiB on are met within 1.08. It is 12.5 at most: eight do not
  * fill the network of a node of MI300A (github.com/ROCm/rccl/pull/1366), four NICs of 25
  * GB/s on El Capitan (general knowledge).
- * tree_share: the library's own model has trees carry as much of what rings do (tuning.cc).
- * Over direct links two nodes of MI355X show that (mi355x-2n, mi355x-nair-2n: from 2 GiB on
- * 1.07 to 1.12 without it); behind a switch B200 and H100 do not (use3a-b200-0502-tree,
- * a3mega-ar).
+ * tree_share: what the library's own model has trees carry of what rings do (tuning.cc). Trees of
+ * B200 and H100 carry as much (use3a-b200-0502-tree, a3mega-ar), so only the tuner reckons with it.
  * sends_links: all-to-alls over 8 MI355X take 364 us for 128 MiB, 197 for 64 and 59 for 16
  * (mi355x-nair): 1.2 times what links say, without a fill, within 1.04.
  */
@@ -74,7 +72,7 @@ const struct nccl_data nccl_data = {
 	.ll_GBps = {{39, 39, 20.4}, {87.7, 22.5, 19}, {141, 45, 35}, {282, 90, 70}},
 	.ring_ll128_us = {[2] = 1.4, [3] = 0.7},
 	.block_us = {0.1, 0.1, 0.05, 0.05},
-	.send_us = 0.1,
+	.send_us = {0.4, 0.4, 0.23, 0.09},
 	.ring_ll128_GBps = {{20, 20, 20}, {20, 20, 20}, {36.7, 36.7, 36.7}, {40, 40, 40}},
 	.tree_ll128_GBps = {{20, 20, 20},
                             {20, 20, 20},
@@ -99,6 +97,7 @@ const struct nccl_data nccl_data = {
 	.nvls_tree_rounds = 1.3,
 	.nvls_arity = 32,
 	.nvls_channels = {0, 0, 16, 24},
+	.rccl_ring_bytes = 67108864,
 	.few_channel_Bps = 11.6e9,
 	.block_links = 1.2,
 	.sends_wires = {1, 1, 1.05, 1},
@@ -148,7 +147,7 @@ const struct nccl_data nccl_data = {
  * algorithms, which are taken to be NCCL's.
  */
 static const char *const timed_graph[] = {"mi300x", "dgx-a100", "dgx-h200", NULL};
-static const char *const timed_bound[] = {"dgx-h100", "mi250x", NULL};
+static const char *const timed_bound[] = {"dgx-h100", "mi250x", "dgx-b200", NULL};
 static const char *const timed_xla[] = {"dgx-h100", "gb200-nvl72", NULL};
 static const char *const timed_eager[] = {"dgx-h100", NULL};
 static const char *const timed_mpi[] = {NULL};
@@ -165,7 +164,8 @@ const struct nccl_caller nccl_callers[LAUNCH_MODES] = {
 	[LAUNCH_BOUND] = {.name = "bound",
                           .help = "the same on one core, to which mpirun binds two",
                           .one_process = true,
-                          .core_turn_s = 35e-6,
+                          .core_turn_s = 17e-6,
+                          .core_step_s = 0.5e-6,
                           .in_a_row = true,
                           .timed = timed_bound},
 	[LAUNCH_GRAPH] = {.name = "graph",

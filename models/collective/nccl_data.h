@@ -20,7 +20,8 @@ struct nccl_caller {
 	double ll_step_us; /* of a step of LL inside a node, at least */
 	double node_sends_s; /* of all-to-alls, and sends to several peers, in one process */
 	bool one_process; /* for all devices of a node */
-	double core_turn_s; /* of a network thread on its one core (nccl_core.c); 0: has more */
+	/* Of a network thread on its one core: a turn, and a chunk (nccl_core.c); 0: it has more. */
+	double core_turn_s, core_step_s;
 	bool in_a_row; /* calls that do not wait for one another, as in a loop of a test */
 	/*
 	 * How many times as long wires take on Hopper where devices reduce or permute. Where it is
@@ -82,11 +83,11 @@ struct nccl_data {
 	double ll_GBps[NCCL_GENERATIONS][3];
 	double ring_ll128_us[NCCL_GENERATIONS]; /* of a step, measured; 0: the library's */
 	/* Of a host for each block of a kernel, and for each send and receive (nccl_enqueue_s()). */
-	double block_us[NCCL_GENERATIONS], send_us;
+	double block_us[NCCL_GENERATIONS], send_us[NCCL_GENERATIONS];
 	double ring_ll128_GBps[NCCL_GENERATIONS][3];
 	double tree_ll128_GBps[NCCL_GENERATIONS][3];
 	double tree_GBps[NCCL_GENERATIONS][3];
-	double tree_share; /* of what rings carry over a node's links, that trees do */
+	double tree_share; /* of what rings carry that trees do, by the library's own model */
 	double nvls_tree_GBps[NCCL_GENERATIONS][3];
 	double nvls_efficiency[NCCL_GENERATIONS];
 	/*
@@ -100,6 +101,7 @@ struct nccl_data {
 	double nvls_tree_us, nvls_tree_turn_us[NCCL_GENERATIONS], nvls_tree_rounds;
 	int nvls_arity; /* heads of a switch, and devices of a gather or scatter by it, at most */
 	int nvls_channels[NCCL_GENERATIONS];
+	double rccl_ring_bytes; /* rccl_passes_over() */
 	double few_channel_Bps; /* of each of nccl_few_channels(), measured */
 	double block_links;     /* nccl_sends.c, measured */
 	double sends_wires[NCCL_GENERATIONS]; /* nccl_sends_wires(), measured */

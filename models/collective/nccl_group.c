@@ -414,3 +414,13 @@ void nccl_double_tree(struct schedule *out, const struct nccl_group *g, double b
 			nccl_across(out, g, up, k, bytes / 2);
 		}
 }
+
+int32_t nccl_peers_across(const struct nccl_group *g)
+{
+	int32_t fewest = g->n;
+
+	for (int32_t k = 0; k < g->nodes; k++)
+		if (g->start[k + 1] - g->start[k] < fewest)
+			fewest = g->start[k + 1] - g->start[k];
+	return g->n - fewest;
+}

@@ -124,8 +124,7 @@ static double nvls_chunks_s(const struct nccl_group *g, enum op op, enum protoco
 	                 nccl_data.nvls_rounds * wire_s / fmax(1, rounds));
 }
 
-/* Returns the same as round_bytes() over several nodes; from four on chunks have 64 KiB at most. */
-static double tree_round_bytes(const struct nccl_group *g, double bytes)
+double nccl_nvls_tree_chunk(const struct nccl_group *g, double bytes)
 {
 	double at_once = chunks_at_once(g), chunk = (g->nodes < 4 ? 128 : 64) * 1024;
 
@@ -133,7 +132,12 @@ static double tree_round_bytes(const struct nccl_group *g, double bytes)
 		chunk = 64 * 1024;
 	if (bytes < at_once * chunk)
 		chunk = 32 * 1024;
-	return at_once * chunk;
+	return chunk;
+}
+
+static double tree_round_bytes(const struct nccl_group *g, double bytes)
+{
+	return chunks_at_once(g) * nccl_nvls_tree_chunk(g, bytes);
 }
 
 static double nvls_tree_least_s(const struct nccl_group *g, enum op op, enum protocol p,

@@ -16,8 +16,9 @@
  *           (nccl_few_channels)
  *   cost    base - base(LL) + (steps inside) step l_i + (steps across) net_step l_n
  *           + w + 2 sqrt(w fill), with l_i, l_n by protocol (from Hopper on one node sqrt(w
- *           fill) for a chain called in a row and no fill with LL and LL128; no fill but for
- *           chains over nodes where net_rendezvous_s is given: nccl_choose.c); for m > 1
+ *           fill) for a chain called in a row and no fill with LL and LL128, which AMD's GPUs
+ *           have not either; no fill but for chains over nodes where net_rendezvous_s is given:
+ *           nccl_choose.c); for m > 1
  *           step l_i is net_post_s (Simple: three times that) or more, for every step
  *           waits for a message that is posted to a NIC; and the steps of Simple over
  *           several nodes 1.4 or 1.9 times as long (nccl_far_ring). Steps of Simple pass while

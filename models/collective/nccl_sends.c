@@ -185,17 +185,6 @@ static void sends_messages(struct schedule *out, const struct nccl_group *g, enu
 				send_pair(out, g, i, k, bytes / g->n);
 }
 
-/* Returns how many peers on other nodes a member of the smallest node has. */
-static int32_t peers_across(const struct nccl_group *g)
-{
-	int32_t fewest = g->n;
-
-	for (int32_t k = 0; k < g->nodes; k++)
-		if (g->start[k + 1] - g->start[k] < fewest)
-			fewest = g->start[k + 1] - g->start[k];
-	return g->n - fewest;
-}
-
 /* Returns whether one process runs all members where it runs all devices of a host. */
 static bool one_process(const struct nccl_group *g)
 {
@@ -212,7 +201,7 @@ static double sends_steps_s(const struct nccl_group *g, enum op op, enum protoco
 	(void)op;
 	(void)p;
 	return (g->per_node - 1) * tuning[TUNING_SEND_S] +
-	       peers_across(g) * tuning[TUNING_NET_SEND_S] +
+	       nccl_peers_across(g) * tuning[TUNING_NET_SEND_S] +
 	       (one_process(g) ? nccl_callers[g->machine->launch].node_sends_s : 0);
 }
 
@@ -220,12 +209,12 @@ static double sends_steps_s(const struct nccl_group *g, enum op op, enum protoco
 static double sends_crossings(const struct nccl_group *g, enum op op)
 {
 	(void)op;
-	return fmax(1, (double)peers_across(g) / nccl_data.batch);
+	return fmax(1, (double)nccl_peers_across(g) / nccl_data.batch);
 }
 
 static double sends_large_s(const struct nccl_group *g, double bytes)
 {
-	return g->nodes > 1 ? nccl_sends_far_s(g->machine, peers_across(g))
+	return g->nodes > 1 ? nccl_sends_far_s(g->machine, nccl_peers_across(g))
 	                    : nccl_sends_large_s(g->machine, g->n - 1, bytes / g->n);
 }
 
@@ -234,7 +223,7 @@ static double sends_chunks_s(const struct nccl_group *g, enum op op, enum protoc
 {
 	(void)op;
 	(void)p;
-	return g->nodes > 1 ? nccl_sends_chunks_s(g->machine, peers_across(g),
+	return g->nodes > 1 ? nccl_sends_chunks_s(g->machine, nccl_peers_across(g),
 	                                          bytes / g->n, wire_s)
 	                    : -1;
 }

@@ -4,9 +4,8 @@
  * whose entry rotates by channel.
  *   rounds  one; steps 2(g-1) inside and 2 floor(log2 m) across
  *   bytes   inside, from each device V(g-1)/g up the chain and as much down, 2V(g-1)/g
- *           from its port, over tree_share of direct links; between nodes V/2
- *           up and V/2 down each edge, over the rails: a node sends and receives V for
- *           m = 2, at most 2V for m >= 3
+ *           from its port; between nodes V/2 up and V/2 down each edge, over the rails: a
+ *           node sends and receives V for m = 2, at most 2V for m >= 3
  *   cost    base - base(LL) + 2(g-1) step l_i + 2 floor(log2 m) net_step l_n
  *           + w + 2 sqrt(w fill), with net_fill_s for each crossing one way, so
  *           fill = floor(log2 m) net_fill_s; with Simple 2(g-1) c/b for the last term, in chunks of
@@ -32,13 +31,11 @@ static bool tree_applies(const struct nccl_group *g, enum op op, enum protocol p
 static void tree_messages(struct schedule *out, const struct nccl_group *g, enum op op,
                           double bytes)
 {
-	double share = nccl_switch(g, false) ? 1 : nccl_data.tree_share;
-
 	(void)op;
 	for (int32_t k = 0; k < g->nodes; k++) {
 		int32_t n = g->start[k + 1] - g->start[k];
 
-		nccl_inside(out, g, k, 2 * bytes * (n - 1) / n / share);
+		nccl_inside(out, g, k, 2 * bytes * (n - 1) / n);
 	}
 	nccl_double_tree(out, g, bytes);
 }

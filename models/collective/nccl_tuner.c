@@ -285,7 +285,7 @@ double nccl_enqueue_s(const struct machine *m, enum op op, int32_t n, double byt
 	if (op == OP_PERMUTE || (op == OP_ALL_TO_ALL && cc == 0))
 		return 0;
 	if (op == OP_ALL_TO_ALL)
-		return 1e-6 * nccl_data.send_us * (2. * n - 1);
+		return 1e-6 * nccl_data.send_us[row] * (2. * n - 1);
 	blocks = (int)fmax(1,
 	                   fmin(nccl_data.one_node[row].channels, bytes / (4096. * n)));
 	return 1e-6 * nccl_data.block_us[row] * (blocks - 1);

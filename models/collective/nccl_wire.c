@@ -360,9 +360,13 @@ void nccl_sends_cost(double *delay_s, double *least_s, const struct machine *m,
                      const struct nccl_sends *sends, double wire_s, double route_s)
 {
 	const double *tuning = m->tuning.value;
+	struct nccl_core core =
+		nccl_core_sends(sends->core_devices, sends->across,
+	                        sends->most_across_bytes, sends->core_both);
 	double peers_s, fill_s = 0;
 
 	*least_s = fmax(channels_s(m, sends), far_channels_s(m, sends, wire_s));
+	*least_s = fmax(*least_s, nccl_core_chunks_s(m, &core));
 	if (!sends->several)
 		*least_s = fmax(*least_s, node_least_s(m, sends, wire_s));
 	peers_s = sends->inside * tuning[TUNING_SEND_S] +
@@ -370,7 +374,7 @@ void nccl_sends_cost(double *delay_s, double *least_s, const struct machine *m,
 	if (sends->most_across_bytes > 0)
 		peers_s += nccl_sends_far_s(m, sends->across) +
 		           1e-6 * nccl_data.net_call_us +
-		           nccl_core_s(m, sends->core_devices, batches(sends->across));
+		           nccl_core_wait_s(m, &core, batches(sends->across));
 	if (!sends->several)
 		peers_s += nccl_sends_large_s(m, sends->inside, sends->most_bytes);
 	if (!sends->several && !sends->apart && !sends->later && sends->inside > 1)
@@ -427,15 +431,19 @@ static int32_t number_ranks(int32_t *rank, const struct schedule *s, int32_t nde
 	return ranks;
 }
 
-/* Returns how many devices of a node cross a network and share a core; 0 where none do. */
-static int32_t core_devices(const struct schedule *s, const struct nccl_wire *wire)
+/* Stores how many devices of a node cross a network and share a core, 0 where none do. */
+static void find_core(struct nccl_sends *out, const struct schedule *s,
+                      const struct nccl_wire *wire)
 {
-	bool *uses = nccl_core_uses(wire->machine);
+	unsigned char *uses = nccl_core_uses(wire->machine);
 
-	for (int64_t i = 0; uses && i < s->nmessages; i++)
-		if (wire->is_network[s->message[i].fabric])
-			uses[s->message[i].src] = uses[s->message[i].dst] = true;
-	return nccl_core_devices(wire->machine, uses);
+	for (int64_t i = 0; uses && i < s->nmessages; i++) {
+		if (!wire->is_network[s->message[i].fabric])
+			continue;
+		uses[s->message[i].src] |= CORE_SENDS;
+		uses[s->message[i].dst] |= CORE_RECEIVES;
+	}
+	out->core_devices = nccl_core_devices(&out->core_both, wire->machine, uses);
 }
 
 void nccl_sends_step(struct nccl_sends *out, const struct schedule *s,
@@ -444,8 +452,8 @@ void nccl_sends_step(struct nccl_sends *out, const struct schedule *s,
 	int32_t *rank = wire->across;
 
 	*out = (struct nccl_sends){
-		.ranks = number_ranks(rank, s, wire->machine->ndevices),
-		.core_devices = core_devices(s, wire)};
+		.ranks = number_ranks(rank, s, wire->machine->ndevices)};
+	find_core(out, s, wire);
 	for (int64_t i = 0; i < s->nmessages; i++) {
 		const struct message *msg = &s->message[i];
 
@@ -473,6 +481,7 @@ void nccl_sends_task(struct schedule *s, struct task *t, struct nccl_wire *wire,
 {
 	struct nccl_sends sends = {.ranks = step->ranks,
 	                           .core_devices = step->core_devices,
+	                           .core_both = step->core_both,
 	                           .several = step->several,
 	                           .apart = step->apart,
 	                           .lone = step->lone,

@@ -106,3 +106,10 @@ extern const struct nccl_algorithm nccl_ring, nccl_tree, nccl_pat, nccl_sends;
 const struct nccl_algorithm *const rccl_algorithms[] = {
 	&nccl_ring, &nccl_tree, &nccl_pat, &one_shot, &direct, &nccl_sends, NULL,
 };
+
+bool rccl_passes_over(const struct nccl_algorithm *a, const struct nccl_group *g,
+                      double bytes)
+{
+	return a->kind == NCCL_TREE && g->nodes == 2 &&
+	       bytes >= nccl_data.rccl_ring_bytes;
+}

@@ -214,11 +214,11 @@ static int32_t number_ranks(struct price_sent *sent, int32_t n)
 	return ranks;
 }
 
-/* Returns how many devices of a node cross a network and share a core; 0 where none do. */
-static int32_t core_devices(const struct price_sent *sent, const struct step *s,
-                            int32_t n)
+/* Stores how many devices of a node cross a network and share a core, 0 where none do. */
+static void find_core(struct nccl_sends *step, const struct price_sent *sent,
+                      const struct step *s, int32_t n)
 {
-	bool *uses = nccl_core_uses(sent->machine);
+	unsigned char *uses = nccl_core_uses(sent->machine);
 
 	for (int32_t dst = 0; uses && dst < n; dst++)
 		for (int64_t i = sent->first[dst]; i < sent->first[dst + 1]; i++) {
@@ -226,10 +226,12 @@ static int32_t core_devices(const struct price_sent *sent, const struct step *s,
 			int32_t to = sent->device[dst];
 			int fabric = fabric_between(sent->machine, from, to);
 
-			if (fabric >= 0 && sent->is_network[fabric])
-				uses[from] = uses[to] = true;
+			if (fabric < 0 || !sent->is_network[fabric])
+				continue;
+			uses[from] |= CORE_SENDS;
+			uses[to] |= CORE_RECEIVES;
 		}
-	return nccl_core_devices(sent->machine, uses);
+	step->core_devices = nccl_core_devices(&step->core_both, sent->machine, uses);
 }
 
 /*
@@ -243,7 +245,7 @@ static void find_step(struct nccl_sends *step, struct price_sent *sent,
 	if (!sent->library)
 		return;
 	step->ranks = number_ranks(sent, n);
-	step->core_devices = core_devices(sent, s, n);
+	find_core(step, sent, s, n);
 	for (int32_t dst = 0; dst < n && !step->several; dst++)
 		for (int64_t i = sent->first[dst]; i < sent->first[dst + 1]; i++) {
 			int32_t from = sent->device[s->transfers[i].src];

@@ -153,23 +153,6 @@ START_TEST(tree_times)
 }
 END_TEST
 
-/* Over direct links a chain of a tree takes 1 / 0.92 of what a ring does. */
-START_TEST(trees_of_linked_pairs)
-{
-	static const int pair[4] = {0, 1, 1, 0};
-	struct machine *m = meshed(2, 2, pair);
-	double most = 0;
-	struct lowered l;
-
-	m->forced = (struct forced){"tree", "simple"};
-	l = lowered_all(m, OP_ALL_REDUCE, 1e6);
-	for (int64_t i = 0; i < l.schedule.nmessages; i++)
-		if (l.schedule.message[i].fabric == 0)
-			most = fmax(most, l.schedule.message[i].bytes);
-	near(most, 2 * 1e6 / 2 / 0.92, "a link");
-}
-END_TEST
-
 /*
  * 16 MiB on 16 channels of H100 are one chunk of 1 MiB each, which 14 links of 20.6 GB/s pass
  * in 713 us whatever there is beyond them; half as much takes half as long, and chunks of
@@ -449,7 +432,6 @@ Suite *tests(void)
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_add_loop_test(c, ring_times, 0, COUNT(shapes));
 	tcase_add_loop_test(c, tree_times, 0, COUNT(shapes));
-	tcase_add_test(c, trees_of_linked_pairs);
 	tcase_add_test(c, chunks_of_trees);
 	tcase_add_test(c, simple_alone);
 	tcase_add_test(c, rings_of_lines);

@@ -247,6 +247,57 @@ START_TEST(rccl_direct_by_devices)
 }
 END_TEST
 
+/* From 64 MiB on an all-reduce over two nodes is a ring, though a tree would be faster. */
+START_TEST(rccl_rings_over_two_nodes)
+{
+	static const struct {
+		int nodes;
+		const char *profile;
+		double bytes;
+		const char *forced, *runs;
+	} row[] = {
+		{2, "nccl", 67108864, NULL, "tree"},
+		{2, "rccl", 67108863, NULL, "tree"},
+		{2, "rccl", 67108864, NULL, "ring"},
+		{2, "rccl", 67108864, "tree", "tree"},
+		{4, "rccl", 67108864, NULL, "tree"},
+	};
+
+	for (int i = 0; i < COUNT(row); i++) {
+		struct machine *m = linked(row[i].nodes, 4, row[i].profile, false);
+
+		for (int f = 0; f < m->nfabrics; f++)
+			m->fabric[f].profile = row[i].profile;
+		/* slow steps, of which a tree has fewer */
+		m->tuning.value[TUNING_STEP] = 1e4;
+		m->tuning.value[TUNING_CC] = 0;
+		m->forced.algorithm = row[i].forced;
+		ck_assert_str_eq(lowered_all(m, OP_ALL_REDUCE, row[i].bytes).algorithm,
+		                 row[i].runs);
+	}
+}
+END_TEST
+
+/* Rings of one node pass on each line of LL as it comes; only Simple has a pipeline to fill. */
+START_TEST(rccl_rings_of_lines)
+{
+	for (int lines = 0; lines < 2; lines++) {
+		struct machine *m = linked(1, 2, "rccl", false);
+		double w = (lines ? 2 : 1) * 1e8 / 2 / nvlink.bandwidth_Bps;
+		double steps_us = lines ? 0.6 * STEP : 1.8 + 3.4 * STEP;
+		struct lowered l;
+
+		m->tuning.value[TUNING_CC] = 0;
+		m->forced = (struct forced){"ring", lines ? "ll" : "simple"};
+		l = lowered_all(m, OP_ALL_GATHER, 1e8);
+		near(seconds_of(m, &l),
+		     device.launch_s + fmax(1e-6 * steps_us, nvlink.latency_s) + w +
+		             (lines ? 0 : 2 * sqrt(w * FILL_S)),
+		     m->forced.protocol);
+	}
+}
+END_TEST
+
 Suite *tests(void)
 {
 	Suite *suite = suite_create("rccl");
@@ -260,6 +311,8 @@ Suite *tests(void)
 	tcase_add_test(c, rccl_sends_that_relay);
 	tcase_add_test(c, rccl_rings_of_cut_links);
 	tcase_add_loop_test(c, rccl_direct_by_devices, 2, 18);
+	tcase_add_test(c, rccl_rings_over_two_nodes);
+	tcase_add_test(c, rccl_rings_of_lines);
 	suite_add_tcase(suite, c);
 	return suite;
 }
