@@ -446,6 +446,9 @@ double nccl_sends_large_s(const struct machine *m, int32_t peers, double bytes);
  */
 double nccl_sends_far_s(const struct machine *m, int32_t peers);
 
+/* Returns in how many batches, one after another, the library sends to so many peers; 1 at least. */
+double nccl_send_batches(int32_t peers);
+
 /*
  * Returns the seconds that the first chunks of sends of `bytes` across a network to each of so many
  * peers take beside the wires, which are busy for wire_s: they are copied into a buffer before

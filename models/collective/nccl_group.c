@@ -168,11 +168,16 @@ bool nccl_paired(const struct nccl_group *g)
 	return true;
 }
 
+/* Returns whether AMD's library runs on the fabric, over direct links. */
+static bool amd_links(const struct machine *m, int fabric)
+{
+	return fabric >= 0 && m->fabric[fabric].geometry != GEOMETRY_SWITCH &&
+	       !strcmp(m->fabric[fabric].profile, "rccl");
+}
+
 bool nccl_few_devices(const struct machine *m, int fabric, int32_t n)
 {
-	return fabric >= 0 && n > 4 && n < 8 &&
-	       m->fabric[fabric].geometry != GEOMETRY_SWITCH &&
-	       !strcmp(m->fabric[fabric].profile, "rccl");
+	return n > 4 && n < 8 && amd_links(m, fabric);
 }
 
 /* Returns the fabric inside a group of one node; -1: it has several nodes, or one device. */
@@ -190,14 +195,9 @@ bool nccl_few_rings(const struct nccl_group *g)
 
 int nccl_few_channels(const struct nccl_group *g)
 {
-	int f = fabric_inside(g);
-
-	if (g->n != 3 || f < 0)
-		return nccl_few_rings(g) ? 4 : 0;
-	return g->machine->fabric[f].geometry != GEOMETRY_SWITCH &&
-	                       !strcmp(g->machine->fabric[f].profile, "rccl")
-	               ? 8
-	               : 0;
+	if (g->n == 3)
+		return amd_links(g->machine, fabric_inside(g)) ? 8 : 0;
+	return nccl_few_rings(g) ? 4 : 0;
 }
 
 double nccl_slowest_Bps(const struct nccl_group *g)

@@ -209,7 +209,7 @@ static double sends_steps_s(const struct nccl_group *g, enum op op, enum protoco
 static double sends_crossings(const struct nccl_group *g, enum op op)
 {
 	(void)op;
-	return fmax(1, (double)nccl_peers_across(g) / nccl_data.batch);
+	return nccl_send_batches(nccl_peers_across(g));
 }
 
 static double sends_large_s(const struct nccl_group *g, double bytes)

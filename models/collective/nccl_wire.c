@@ -227,8 +227,7 @@ double nccl_sends_large_s(const struct machine *m, int32_t peers, double bytes)
 	                       m->tuning.value[TUNING_STEP]);
 }
 
-/* Returns in how many batches the library sends to so many peers. */
-static double batches(int32_t peers)
+double nccl_send_batches(int32_t peers)
 {
 	return fmax(1, (double)peers / nccl_data.batch);
 }
@@ -239,7 +238,7 @@ double nccl_sends_far_s(const struct machine *m, int32_t peers)
 	const double *tuning = m->tuning.value;
 	int simple = PROTOCOL_SIMPLE, ll = PROTOCOL_LL;
 
-	return batches(peers) *
+	return nccl_send_batches(peers) *
 	       (tuning[TUNING_NET_LATENCY_S] +
 	        1e-6 * (d->base_us[NCCL_RING][simple] - d->base_us[NCCL_RING][ll] +
 	                (d->net_us[NCCL_RING][simple] - d->net_us[NCCL_RING][ll]) *
@@ -374,7 +373,7 @@ void nccl_sends_cost(double *delay_s, double *least_s, const struct machine *m,
 	if (sends->most_across_bytes > 0)
 		peers_s += nccl_sends_far_s(m, sends->across) +
 		           1e-6 * nccl_data.net_call_us +
-		           nccl_core_wait_s(m, &core, batches(sends->across));
+		           nccl_core_wait_s(m, &core, nccl_send_batches(sends->across));
 	if (!sends->several)
 		peers_s += nccl_sends_large_s(m, sends->inside, sends->most_bytes);
 	if (!sends->several && !sends->apart && !sends->later && sends->inside > 1)
